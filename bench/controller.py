@@ -18,7 +18,7 @@ from typing import Any, cast
 from kohort.apis.served import choose_apis
 from kohort.cluster.http import connect
 from kohort.cluster.objects import Kind
-from kohort.cluster.port import Cluster, PatchForm
+from kohort.cluster.port import Cluster, PatchType
 from kohort.controller.install.install import InstallOptions
 from kohort.controller.process.configuration import Configuration
 from kohort.controller.process.process import Launch, Process
@@ -45,7 +45,7 @@ class CountedRequests:
         def call(target: Any, *arguments: Any, **options: Any) -> Any:
             kind = target if isinstance(target, Kind) else target.kind
             part = getattr(target, "part", "")
-            verb = "apply" if PatchForm.APPLY in arguments else name
+            verb = "apply" if PatchType.APPLY in arguments else name
             self.seen[f"{verb} {kind.name}{'/' if part else ''}{part}"] += 1
             return method(target, *arguments, **options)
 

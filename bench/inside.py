@@ -13,12 +13,12 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from random import Random
 
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.store import Store
 from kohort.process.memory import settle_memory
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
-from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.store.store import Store
 
 _TICK_SECONDS = 0.005
 
@@ -45,8 +45,8 @@ class Stalls:
 async def make_api() -> ApiServer:
     """An API with the built-in kinds and a namespace, and nothing that acts."""
     api = ApiServer(Store(), Registry(builtin_resources()), lambda: datetime.now(UTC), Random(1))
-    from kohort.simulator import kinds
-    from kohort.simulator.api.requests import WriteOptions
+    from kohort.apiserver.api.requests import WriteOptions
+    from kohort.cluster import kinds
 
     body = {"metadata": {"name": "default"}}
     await api.create(api.target(kinds.NAMESPACE), body, WriteOptions(manager="bench"))

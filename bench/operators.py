@@ -26,9 +26,9 @@ from bench.processes import Cluster, cluster, cpu_seconds, environment, pin
 from bench.workloads import SIZE, BenchApi
 from kohort.apis.facts import PodFacts, read_pod
 from kohort.cluster.http import HttpCluster, connect
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
-from kohort.cluster.port import Address, PatchForm, Selection
-from kohort.simulator.kinds import POD
+from kohort.cluster.port import Address, PatchType, Selection
 
 _SECONDS_MAX = 120.0
 _CONTROLLER = (sys.executable, "-m", "bench.controller")
@@ -157,7 +157,7 @@ class Scene:
     async def edit(self, name: str, change: list[Object]) -> None:
         """Change a workload by a JSON patch."""
         address = Address(self.api.kind, "default", name)
-        await self.client.patch(address, change, PatchForm.JSON)
+        await self.client.patch(address, change, PatchType.JSON)
 
     async def warm(self) -> None:
         """What is done once, at first use, is no part of what a workload costs."""

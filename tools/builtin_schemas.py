@@ -1,5 +1,5 @@
 """
-This is where the table of built-in types is made: src/kohort/simulator/schemas/data/builtin.json.
+This is where the table of built-in types is made: src/kohort/apiserver/schemas/data/builtin.json.
 
 What a schema says comes from the published JSON schemas of one Kubernetes
 release (the kubernetes-validate wheel), and what only the Go types know from
@@ -16,7 +16,7 @@ from typing import Any
 
 RELEASE = "v1.36.0-local"
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src/kohort/simulator/schemas/data/builtin.json"
+TARGET = ROOT / "src/kohort/apiserver/schemas/data/builtin.json"
 GO_FIELDS = ROOT / "tools/go_fields/fields.json"
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.real.passes import ALL, CARRIERS, GROWTH, Choice, list_passes, run_pass
+from bench.real.passes import ALL, GROWTH, WORKLOADS, Choice, Sizes, list_passes, run_pass
 from bench.real.report import write_report
 from bench.real.sites import READINESS, go_first
 
@@ -32,13 +32,14 @@ def main(words: Sequence[str]) -> int:
         return 0
     choice = Choice(
         told.only,
-        told.carriers,
+        told.workloads,
         told.readiness,
         told.runs,
         told.growth,
         told.rest,
         told.timeout,
         told.profile,
+        Sizes(told.burst, told.fleet, told.big),
     )
     go_first(os.getpid())
     RESULTS.mkdir(exist_ok=True)
@@ -83,9 +84,13 @@ def describe_machine() -> dict[str, Any]:
 def _read(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench.real", description=__doc__)
     parser.add_argument("--only", type=_some(ALL), default=ALL, help=f"of {','.join(ALL)}")
-    parser.add_argument("--carriers", type=_some(CARRIERS), default=CARRIERS)
+    known = tuple(WORKLOADS)
+    parser.add_argument("--workloads", type=_some(known), default=known, help=",".join(known))
     parser.add_argument("--readiness", type=_some(tuple(READINESS)), default=tuple(READINESS))
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--burst", type=int, default=Sizes().burst, help="groups in act a")
+    parser.add_argument("--fleet", type=int, default=Sizes().fleet, help="objects in act b")
+    parser.add_argument("--big", type=int, default=Sizes().big, help="groups in act c")
     parser.add_argument("--growth", type=_numbers, default=GROWTH, help="groups, as 25,50,100")
     parser.add_argument("--rest", type=float, default=60.0, help="seconds of rest")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one act")

@@ -13,10 +13,9 @@ from typing import Any
 
 from bench.real.costs import Meter
 from bench.real.server import Refused, Server, at_once
-from bench.real.sightings import WORKLOADS, Sight, Where
-from kohort.apis.leaderworkerset import labels
+from bench.real.sightings import Sight, Where
+from bench.workloads import SIZE, BenchApi
 
-SIZE = 4
 LOST = 10
 SECONDS_MAX = 300.0
 RECOVERY_SECONDS_MAX = 60.0
@@ -33,7 +32,7 @@ class BenchSite:
     server: Server
     sight: Sight
     meter: Meter
-    carrier: str
+    api: BenchApi
     rest_seconds: float = 60.0
     seconds_max: float = SECONDS_MAX
     _turn: int = field(default=0)
@@ -44,12 +43,14 @@ class BenchSite:
         await self._make_namespace(space)
         pods = len(names) * groups * SIZE
         seen = self.sight
-        bodies = [make_workload(name, groups, self.carrier) for name in names]
-        path = f"/apis/leaderworkerset.x-k8s.io/v1/namespaces/{space}/leaderworkersets"
+        bodies = [self.api.make(name, groups) for name in names]
+        for body in bodies:
+            body["metadata"]["namespace"] = space
+        path = self.api.path_in(space)
         marks: Marks = {
             "created_s": lambda: seen.present[space] >= pods,
             "ready_s": lambda: seen.ready[space] >= pods,
-            "status_s": lambda: all(self._is_ready((space, name), groups) for name in names),
+            "status_s": lambda: all(seen.done.get((space, name)) for name in names),
         }
 
         async def action() -> None:
@@ -71,13 +72,10 @@ class BenchSite:
                 return False
             return all(p.image == image for p in seen.pods.values() if p.where[0] == where[0])
 
-        marks: Marks = {"ready_s": is_updated, "status_s": lambda: self._is_ready(where, groups)}
+        marks: Marks = {"ready_s": is_updated, "status_s": lambda: seen.done.get(where, False)}
 
         async def action() -> None:
-            template = {"workerTemplate": {"spec": {"containers": [make_container(image)]}}}
-            await self.server.ask(
-                "PATCH", _path(where), {"spec": {"leaderWorkerTemplate": template}}
-            )
+            await self.server.ask("PATCH", self.api.path_in(*where), self.api.edit_image(image))
 
         found = await self._run(action, marks)
         return {**found, "fewest_ready": seen.fewest[where], "asked": groups - groups // 10}
@@ -88,7 +86,8 @@ class BenchSite:
         mine = [pod for pod in seen.pods.values() if (pod.where[0], pod.workload) == where]
         hit = sorted({pod.group for pod in mine}, key=int)[:LOST]
         old = {pod.uid for pod in mine if pod.group in hit}
-        victims = [pod for pod in mine if pod.group in hit and pod.index == "1"]
+        # The last pod of a group by its name leads none.
+        victims = [max((p for p in mine if p.group == one), key=lambda p: p.where) for one in hit]
         seen.fewest[where] = seen.serving[where]
 
         def is_new() -> bool:
@@ -96,7 +95,7 @@ class BenchSite:
                 return False
             return not any(pod.uid in old for pod in seen.pods.values())
 
-        marks: Marks = {"ready_s": is_new, "status_s": lambda: self._is_ready(where, groups)}
+        marks: Marks = {"ready_s": is_new, "status_s": lambda: seen.done.get(where, False)}
 
         async def action() -> None:
             paths = [f"/api/v1/namespaces/{p.where[0]}/pods/{p.where[1]}" for p in victims]
@@ -110,7 +109,7 @@ class BenchSite:
         """Do nothing for a while."""
         await self.meter.start()
         await asyncio.sleep(self.rest_seconds)
-        found = {"objects": len(self.sight.statuses), "pods": len(self.sight.pods)}
+        found = {"objects": len(self.sight.done), "pods": len(self.sight.pods)}
         return {**found, "seconds": self.rest_seconds, **await self.meter.read()}
 
     async def settle(self) -> None:
@@ -147,12 +146,6 @@ class BenchSite:
         spent = await self.meter.read()
         return {"done": done, **reached, "pods_made": self.sight.made - made, **spent}
 
-    def _is_ready(self, where: Where, groups: int) -> bool:
-        status = self.sight.statuses.get(where)
-        if status is None:
-            return False
-        return (status.ready_replicas, status.updated_replicas) == (groups, groups)
-
     async def _make_namespace(self, name: str) -> None:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         await self.server.ask("POST", "/api/v1/namespaces", body)
@@ -163,34 +156,3 @@ class BenchSite:
             except Refused:
                 await asyncio.sleep(0.1)
         raise TimeoutError(f"the namespace {name} never got its account")
-
-
-def make_container(image: str) -> dict[str, Any]:
-    """The one container of every pod."""
-    requests = {"cpu": "100m", "memory": "64Mi"}
-    return {"name": "main", "image": image, "resources": {"requests": requests}}
-
-
-def make_workload(name: str, groups: int, carrier: str) -> dict[str, Any]:
-    """A LeaderWorkerSet that may miss a tenth of its groups in a rollout."""
-    budget = "10%" if groups >= 10 else 1
-    rolling = {"maxUnavailable": budget, "maxSurge": 0}
-    return {
-        "apiVersion": "leaderworkerset.x-k8s.io/v1",
-        "kind": "LeaderWorkerSet",
-        "metadata": {"name": name, "annotations": {labels.CARRIER: carrier}},
-        "spec": {
-            "replicas": groups,
-            "rolloutStrategy": {"type": "RollingUpdate", "rollingUpdateConfiguration": rolling},
-            "leaderWorkerTemplate": {
-                "size": SIZE,
-                "restartPolicy": "RecreateGroupOnPodRestart",
-                "workerTemplate": {"spec": {"containers": [make_container("engine:1")]}},
-            },
-        },
-    }
-
-
-def _path(where: Where) -> str:
-    root, _, plural = WORKLOADS.rpartition("/")
-    return f"{root}/namespaces/{where[0]}/{plural}/{where[1]}"

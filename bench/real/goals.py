@@ -3,7 +3,9 @@ Goals: what was promised, row by row.
 
 Seconds are promised as multiples of the floor of the same pass, unless a row says
 otherwise; requests are promised as they are. Beside them stands what was recorded of
-upstream's own controller, on such a control plane and by the same measure.
+the controllers that Kohort stands in for, on such a control plane and by the same measure: that of
+LeaderWorkerSets, and kthena at 500 requests a second for ModelServings. Goals hold for the sizes
+that acts have unless told otherwise.
 """
 
 from collections.abc import Callable
@@ -16,29 +18,41 @@ Measure = Callable[[Line, float], float]  # from a figure and its floor
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One row: which act, what is taken of it, and the limits for both carriers."""
+    """One row: which act, what is taken of it, and the limits of the workloads that have one."""
 
     what: str
     action: str
     readiness: str
     measure: Measure
     unit: str
-    statefulsets: float
-    pods: float
-    upstream: str
+    limits: dict[str, float]
+    upstream: str  # LeaderWorkerSet's controller
+    kthena: str = ""
     is_least: bool = False
 
-    def limit(self, carrier: str) -> float:
-        """What was promised for a carrier."""
-        return self.statefulsets if carrier == "statefulsets" else self.pods
+
+def _limits(statefulsets: float, pods: float, modelservings: float) -> dict[str, float]:
+    return {"statefulsets": statefulsets, "pods": pods, "modelservings": modelservings}
+
+
+def _serving(limit: float) -> dict[str, float]:
+    return {"modelservings": limit}
 
 
 def _times(line: Line, floor: float) -> float:
     return float(line["ready_s"]) / floor
 
 
+def _status_times(line: Line, floor: float) -> float:
+    return float(line["status_s"]) / floor
+
+
 def _of(name: str) -> Measure:
     return lambda line, floor: float(line[name])
+
+
+def _per_group(line: Line, floor: float) -> float:
+    return float(line["writes"]) / float(line["objects"] * line["groups"])
 
 
 def _refused(line: Line, floor: float) -> float:
@@ -49,43 +63,111 @@ def _pod_calls(line: Line, floor: float) -> float:
     return float(line["webhook_calls_by_name"].get("mpod.kb.io", 0))
 
 
+# Of what LeaderWorkerSets on pods take, in multiples of the floor: each group has a Service more.
+FACTOR_MAX = 1.3
 _INSTANT, _SLOW = "instant", "slow"
+_FLOOR = "x floor"
+# kthena's seconds, for pods and for the status, are divided by the floor that was recorded with
+# them: 5.0 s (the longest of three), 8.8 s and 14.0 s.
 GOALS = (
-    Goal("a: one object, 100 x 4, ready", "a", _INSTANT, _times, "x floor", 2.0, 1.3, "2.3-3.3"),
-    Goal("b: 100 objects x 2 x 4, ready", "b", _INSTANT, _times, "x floor", 2.8, 1.4, "4.0"),
-    Goal("c: one object, 250 x 4, ready", "c", _INSTANT, _times, "x floor", 1.7, 1.2, "2.0-2.4"),
-    Goal("d: rollout of a, ready at once", "d", _INSTANT, _times, "x floor of a", 5.0, 3.3, "10"),
+    Goal(
+        "a: one object, 100 x 4, ready",
+        *("a", _INSTANT, _times, _FLOOR),
+        *(_limits(2.0, 1.3, 1.56), "2.3-3.3", "1.56-1.86"),
+    ),
+    Goal(
+        "a: its status says so",
+        *("a", _INSTANT, _status_times, _FLOOR, _serving(1.76), "", "1.76-2.1"),
+    ),
+    Goal(
+        "b: 100 objects x 2 x 4, ready",
+        *("b", _INSTANT, _times, _FLOOR, _limits(2.8, 1.4, 2.16), "4.0", "2.16"),
+    ),
+    Goal(
+        "b: their statuses say so",
+        *("b", _INSTANT, _status_times, _FLOOR, _serving(2.28), "", "2.28"),
+    ),
+    Goal(
+        "c: one object, 250 x 4, ready",
+        *("c", _INSTANT, _times, _FLOOR, _limits(1.7, 1.2, 1.11), "2.0-2.4", "1.11"),
+    ),
+    Goal(
+        "c: its status says so",
+        *("c", _INSTANT, _status_times, _FLOOR, _serving(1.24), "", "1.24"),
+    ),
+    Goal(
+        "d: rollout of a, ready at once",
+        *("d", _INSTANT, _times, "x floor of a", _limits(5.0, 3.3, 4.5), "10", "4.5-5.4"),
+    ),
     Goal(
         "d: rollout of a, ready after 2 s",
-        "d",
-        _SLOW,
-        _of("ready_s"),
-        "s",
-        45.0,
-        36.0,
-        "over 300; 63 with a gate",
+        *("d", _SLOW, _of("ready_s"), "s", _limits(45.0, 36.0, 39.4)),
+        *("over 300; 63 with a gate", "39.4"),
     ),
     Goal(
-        "e: recovery of 10 groups, at once", "e", _INSTANT, _of("ready_s"), "s", 5.0, 1.5, "never"
+        "e: recovery of 10 groups, at once",
+        *("e", _INSTANT, _of("ready_s"), "s", _limits(5.0, 1.5, 2.1), "never", "2.1"),
     ),
-    Goal("e: recovery of 10 groups, after 2 s", "e", _SLOW, _of("ready_s"), "s", 5.0, 4.5, "5.8"),
-    Goal("a: controller CPU", "a", _INSTANT, _of("cpu_s"), "s", 3.0, 1.5, "3.0-3.7"),
-    Goal("a: writes, events apart", "a", _INSTANT, _of("writes"), "", 130, 410, "210-266"),
-    Goal("a: webhook calls for 400 pods", "a", _INSTANT, _pod_calls, "", 405, 1, "802"),
-    Goal("d: writes", "d", _INSTANT, _of("writes"), "", 500, 820, "1,010-1,034"),
-    Goal("d: writes refused", "d", _INSTANT, _refused, "", 0, 0, "91-100"),
+    Goal(
+        "e: recovery of 10 groups, after 2 s",
+        *("e", _SLOW, _of("ready_s"), "s", _limits(5.0, 4.5, 5.8), "5.8", "5.8"),
+    ),
+    Goal(
+        "a: controller CPU",
+        *("a", _INSTANT, _of("cpu_s"), "s", _limits(3.0, 1.5, 1.9), "3.0-3.7", "1.9"),
+    ),
+    Goal(
+        "b: controller CPU",
+        *("b", _INSTANT, _of("cpu_s"), "s", _serving(4.2), "9.3-9.6", "4.2"),
+    ),
+    Goal(
+        "c: controller CPU",
+        *("c", _INSTANT, _of("cpu_s"), "s", _serving(3.7), "8.3-9.5", "3.7"),
+    ),
+    Goal(
+        "a: writes, events apart",
+        *("a", _INSTANT, _of("writes"), "", _limits(130, 410, 520), "210-266", "607"),
+    ),
+    # Four pods and a Service for each group; a revision and statuses are those of the whole.
+    Goal(
+        "a: writes for each group",
+        *("a", _INSTANT, _per_group, "", _serving(5.2), "2.1-2.7", "6.1"),
+    ),
+    Goal(
+        "b: writes for each group",
+        *("b", _INSTANT, _per_group, "", _serving(7), "4.8", "9.3"),
+    ),
+    Goal(
+        "c: writes for each group",
+        *("c", _INSTANT, _per_group, "", _serving(5.2), "2.0", "6.0"),
+    ),
+    Goal(
+        "a: webhook calls for 400 pods",
+        *("a", _INSTANT, _pod_calls, "", _limits(405, 1, 1), "802", "1"),
+    ),
+    Goal(
+        "d: writes",
+        *("d", _INSTANT, _of("writes"), "", _limits(500, 820, 1839), "1,010-1,034", "1,839"),
+    ),
+    Goal(
+        "d: writes refused",
+        *("d", _INSTANT, _refused, "", _limits(0, 0, 0), "91-100", "1,125"),
+    ),
     Goal(
         "d: fewest groups ready, at once",
-        "d",
-        _INSTANT,
-        _of("fewest_ready"),
-        "",
-        90,
-        90,
-        "96; 8 of 9 when small",
-        True,
+        *("d", _INSTANT, _of("fewest_ready"), "", _limits(90, 90, 90)),
+        *("96; 8 of 9 when small", "90", True),
     ),
-    Goal("d: fewest groups ready, 2 s", "d", _SLOW, _of("fewest_ready"), "", 90, 90, "97", True),
-    Goal("f: writes at rest, the lease apart", "f", _INSTANT, _of("writes"), "", 0, 0, "0"),
-    Goal("f: events at rest", "f", _INSTANT, _of("events"), "", 0, 0, "0"),
+    Goal(
+        "d: fewest groups ready, 2 s",
+        *("d", _SLOW, _of("fewest_ready"), "", _limits(90, 90, 90), "97", "90", True),
+    ),
+    Goal(
+        "f: writes at rest, the lease apart",
+        *("f", _INSTANT, _of("writes"), "", _limits(0, 0, 0), "0", "0"),
+    ),
+    Goal(
+        "f: events at rest",
+        *("f", _INSTANT, _of("events"), "", _limits(0, 0, 0), "0", "0"),
+    ),
 )

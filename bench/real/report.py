@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from bench.real.goals import GOALS, Goal
+from bench.real.goals import FACTOR_MAX, GOALS, Goal
 from bench.real.growth import fit_line
 
 Line = dict[str, Any]
-Place = tuple[str, str, str]  # readiness, carrier, act
-CARRIERS = ("statefulsets", "pods")
+Place = tuple[str, str, str]  # readiness, workload, act
+WORKLOADS = ("statefulsets", "pods", "modelservings")
+_COMPARED = ("modelservings", "pods")
 _FLOOR_OF = {"d": "a", "e": "a"}
 _COLUMNS = (
     *("created_s", "ready_s", "status_s", "cpu_s", "others_cpu_s", "peak_mib"),
@@ -21,46 +22,65 @@ _COLUMNS = (
 
 def write_report(lines: Sequence[Line]) -> str:
     """All tables that the figures are enough for."""
-    parts = (_write_goals(lines), _write_floors(lines), _write_acts(lines), _write_kinds(lines))
+    goals = (_write_goals(lines), _write_factors(lines))
+    parts = (*goals, _write_floors(lines), _write_acts(lines), _write_kinds(lines))
     tables = ["\n".join(part) for part in (*parts, _write_growth(lines)) if len(part) > 2]
     return "\n\n".join(tables)
 
 
 def _write_goals(lines: Sequence[Line]) -> list[str]:
-    heads = ("goal", "statefulsets", "reached", "pods", "reached", "upstream, recorded")
+    measured = [name for name in WORKLOADS if any(line["workload"] == name for line in lines)]
+    columns = [cell for name in measured for cell in (name, "reached")]
+    heads = ("goal", *columns, "upstream, recorded", "kthena, recorded")
     rows = [_row(*heads), _row(*["---"] * len(heads))]
     for goal in GOALS:
         cells = [goal.what]
         found = False
-        for carrier in CARRIERS:
-            values = list(_measure(goal, lines, carrier))
+        for workload in measured:
+            limit = goal.limits.get(workload)
+            values = [] if limit is None else _measure(goal, lines, workload)
             found |= bool(values)
             sign = "≥" if goal.is_least else "≤"
-            cells += [f"{sign} {goal.limit(carrier):g} {goal.unit}".strip()]
-            cells += [_judge(goal, carrier, values) if values else ""]
+            cells += ["" if limit is None else f"{sign} {limit:g} {goal.unit}".strip()]
+            cells += [_judge(goal, workload, values) if values else ""]
         if found:
-            rows.append(_row(*cells, goal.upstream))
+            rows.append(_row(*cells, goal.upstream, goal.kthena))
     return rows
 
 
-def _measure(goal: Goal, lines: Sequence[Line], carrier: str) -> Iterator[float]:
+def _write_factors(lines: Sequence[Line]) -> list[str]:
+    """ModelServings against LeaderWorkerSets on pods, each by the floor of its own pass."""
+    rows = [_row("modelservings against pods", "goal", "times"), _row(*["---"] * 3)]
+    for goal in GOALS:
+        if goal.unit != "x floor" or "pods" not in goal.limits:
+            continue
+        own, other = (median(_measure(goal, lines, name) or [0.0]) for name in _COMPARED)
+        if own and other:
+            told = f"{own / other:.2f}" + (" (missed)" if own / other > FACTOR_MAX else "")
+            rows.append(_row(goal.what, f"≤ {FACTOR_MAX:g}", told))
+    return rows
+
+
+def _measure(goal: Goal, lines: Sequence[Line], workload: str) -> list[float]:
     """What each run reached, by the floor of its own pass."""
     floors = {_key(line, line["of"]): line["ready_s"] for line in lines if line["act"] == "floor"}
+    found = []
     for line in lines:
-        place = (line["act"], line["readiness"], line["carrier"])
-        if place != (goal.action, goal.readiness, carrier):
+        place = (line["act"], line["readiness"], line["workload"])
+        if place != (goal.action, goal.readiness, workload):
             continue
         floor = floors.get(_key(line, _FLOOR_OF.get(goal.action, goal.action)), 0.0)
         if "ready_s" in line or goal.action == "f":
-            yield goal.measure(line, floor or 1.0)
+            found.append(goal.measure(line, floor or 1.0))
+    return found
 
 
 def _key(line: Line, action: str) -> tuple[Any, ...]:
-    return line["run"], line["readiness"], line["carrier"], action
+    return line["run"], line["readiness"], line["workload"], action
 
 
-def _judge(goal: Goal, carrier: str, values: Sequence[float]) -> str:
-    middle, limit = median(values), goal.limit(carrier)
+def _judge(goal: Goal, workload: str, values: Sequence[float]) -> str:
+    middle, limit = median(values), goal.limits[workload]
     is_met = middle >= limit if goal.is_least else middle <= limit
     return show(values) + ("" if is_met else " (missed)")
 
@@ -114,7 +134,7 @@ def _by_place(lines: Sequence[Line]) -> dict[Place, list[Line]]:
     found: dict[Place, list[Line]] = defaultdict(list)
     for line in lines:
         if line["act"] not in ("floor", "g", "s"):
-            found[line["readiness"], line["carrier"], line["act"]].append(line)
+            found[line["readiness"], line["workload"], line["act"]].append(line)
     return dict(sorted(found.items(), key=lambda item: (item[0][2], item[0][0], item[0][1])))
 
 
@@ -130,15 +150,15 @@ def _write_kinds(lines: Sequence[Line]) -> list[str]:
 
 def _write_growth(lines: Sequence[Line]) -> list[str]:
     rows = [_row("growth", "groups", "ready_s", "cpu_s", "writes"), _row(*["---"] * 5)]
-    for carrier in CARRIERS:
-        some = [line for line in lines if line["act"] == "g" and line["carrier"] == carrier]
+    for workload in WORKLOADS:
+        some = [line for line in lines if line["act"] == "g" and line["workload"] == workload]
         for line in some:
             cells = (
                 _number(float(line.get(n, 0))) for n in ("groups", "ready_s", "cpu_s", "writes")
             )
-            rows.append(_row(carrier, *cells))
+            rows.append(_row(workload, *cells))
         if len(some) > 2:
-            rows.append(_row(f"{carrier}, fitted", "", *_fit(some, "ready_s", "cpu_s"), ""))
+            rows.append(_row(f"{workload}, fitted", "", *_fit(some, "ready_s", "cpu_s"), ""))
     return rows
 
 

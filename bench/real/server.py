@@ -18,7 +18,7 @@ import msgspec
 import orjson
 
 AT_ONCE = 64
-_MERGE = "application/merge-patch+json"
+_MERGE, _STEPS = "application/merge-patch+json", "application/json-patch+json"
 _JSON = "application/json"
 
 
@@ -59,7 +59,8 @@ class Server:
     async def ask(self, method: str, path: str, body: Any = None, query: str = "") -> bytes:
         """The body of a successful answer."""
         data = None if body is None else orjson.dumps(body)
-        media = {"Content-Type": _MERGE if method == "PATCH" else _JSON}
+        patch = _STEPS if isinstance(body, list) else _MERGE
+        media = {"Content-Type": patch if method == "PATCH" else _JSON}
         url = f"{self._base}{path}?{query}" if query else self._base + path
         async with self._session.request(method, url, data=data, headers=media) as answer:
             text = await answer.read()

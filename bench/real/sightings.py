@@ -13,12 +13,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import msgspec
+import orjson
 
 from bench.real.server import Server
+from bench.workloads import SIZE, BenchApi
 from kohort.apis.facts import Condition, Meta
-from kohort.apis.leaderworkerset import labels
 
-WORKLOADS = "/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets"
 Where = tuple[str, str]  # namespace, name
 
 
@@ -40,19 +40,7 @@ class _Pod(msgspec.Struct):
     status: _PodStatus
 
 
-class _WorkloadStatus(msgspec.Struct, rename="camel"):
-    ready_replicas: int = 0
-    updated_replicas: int = 0
-    observed_generation: int = 0
-
-
-class _Workload(msgspec.Struct):
-    metadata: Meta
-    status: _WorkloadStatus = msgspec.field(default_factory=_WorkloadStatus)
-
-
 _pod = msgspec.json.Decoder(_Pod)
-_workload = msgspec.json.Decoder(_Workload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +50,6 @@ class Pod:
     where: Where
     workload: str
     group: str
-    index: str
     uid: str
     image: str
     is_ready: bool
@@ -73,7 +60,7 @@ class Pod:
         return self.where[0], self.workload, self.group
 
 
-def read_pod(raw: bytes) -> Pod:
+def read_pod(api: BenchApi, raw: bytes) -> Pod:
     """What is seen of a pod as the server writes it."""
     pod = _pod.decode(raw)
     meta = pod.metadata
@@ -81,9 +68,8 @@ def read_pod(raw: bytes) -> Pod:
     is_ready = any(c.type == "Ready" and c.status == "True" for c in conditions)
     return Pod(
         (meta.namespace, meta.name),
-        meta.labels.get(labels.NAME, ""),
-        meta.labels.get(labels.GROUP_INDEX, ""),
-        meta.labels.get(labels.WORKER_INDEX, ""),
+        meta.labels.get(api.owner_label, ""),
+        meta.labels.get(api.group_label, ""),
         meta.uid,
         pod.spec.containers[0].image,
         is_ready and not meta.is_leaving,
@@ -93,10 +79,10 @@ def read_pod(raw: bytes) -> Pod:
 class Sight:
     """All pods of workloads, and all workloads."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, api: BenchApi) -> None:
+        self._api = api
         self.pods: dict[Where, Pod] = {}
-        self.statuses: dict[Where, _WorkloadStatus] = {}
+        self.done: dict[Where, bool] = {}  # whether the status says that all is as asked for
         self.present: Counter[str] = Counter()  # pods, by namespace
         self.ready: Counter[str] = Counter()
         self.serving: Counter[Where] = Counter()  # groups that serve, by workload
@@ -107,7 +93,7 @@ class Sight:
 
     def take_pod(self, kind: str, raw: bytes) -> None:
         """See a change of a pod."""
-        new = read_pod(raw)
+        new = read_pod(self._api, raw)
         old = self.pods.get(new.where)
         self.made += kind == "ADDED" and (old is None or old.uid != new.uid)
         if kind == "DELETED":
@@ -133,16 +119,16 @@ class Sight:
                 self.fewest[where] = min(self.fewest[where], self.serving[where])
 
     def _serves(self, unit: tuple[str, str, str]) -> bool:
-        return self._units[unit] >= self._size
+        return self._units[unit] >= SIZE
 
     def take_workload(self, kind: str, raw: bytes) -> None:
         """See a change of a workload."""
-        seen = _workload.decode(raw)
-        where = (seen.metadata.namespace, seen.metadata.name)
+        seen = orjson.loads(raw)
+        where = (seen["metadata"]["namespace"], seen["metadata"]["name"])
         if kind == "DELETED":
-            self.statuses.pop(where, None)
+            self.done.pop(where, None)
         else:
-            self.statuses[where] = seen.status
+            self.done[where] = self._api.is_done(seen)
         self._changed.set()
 
     async def wait(self, holds: Callable[[], bool], seconds: float) -> bool:
@@ -158,9 +144,9 @@ class Sight:
 
 
 @asynccontextmanager
-async def sight(server: Server, size: int) -> AsyncIterator[Sight]:
+async def sight(server: Server, api: BenchApi) -> AsyncIterator[Sight]:
     """What is to be seen, until the block ends."""
-    seen = Sight(size)
+    seen = Sight(api)
 
     async def follow(path: str, query: str, take: Callable[[str, bytes], None]) -> None:
         async for kind, raw in server.watch(path, query):
@@ -169,9 +155,9 @@ async def sight(server: Server, size: int) -> AsyncIterator[Sight]:
     async with asyncio.TaskGroup() as group:
         following = [
             group.create_task(
-                follow("/api/v1/pods", f"labelSelector={labels.NAME}", seen.take_pod)
+                follow("/api/v1/pods", f"labelSelector={api.owner_label}", seen.take_pod)
             ),
-            group.create_task(follow(WORKLOADS, "limit=0", seen.take_workload)),
+            group.create_task(follow(api.path, "limit=0", seen.take_workload)),
         ]
         yield seen
         for task in following:

@@ -164,8 +164,9 @@ def _is_ready(port: int) -> bool:
 
 
 async def _holds_lease(place: Site) -> bool:
-    path = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
-    return bool((await place.server.read(path))["items"])
+    """Whether there is a lease beside those of Kubernetes: each API has its namespace for it."""
+    found = (await place.server.read("/apis/coordination.k8s.io/v1/leases"))["items"]
+    return any(not lease["metadata"]["namespace"].startswith("kube-") for lease in found)
 
 
 def _free_port() -> int:

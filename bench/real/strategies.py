@@ -30,7 +30,7 @@ MODES = ("RawDeployment", "RoleBasedGroup")
 MODE = "ome.io/deploymentMode"
 SECONDS_MAX = 180.0
 QUIET_SECONDS = 3.0
-WRITES_MAX, SECONDS_RATIO_MAX = 5.0, 1.2
+SECONDS_RATIO_MAX = 1.2
 _GROUP = "/apis/ome.io/v1beta1"
 _FORMAT = {
     "modelFormat": {"name": "safetensors", "version": "1.0.0"},
@@ -214,14 +214,8 @@ def _write_table(lines: Sequence[dict[str, Any]], pods: int) -> Iterator[str]:
         yield f"{name}: RoleBasedGroup takes {ratio:.2f} times{goal}"
 
 
-def _median_writes(lines: Sequence[dict[str, Any]], pods: int, writer: str = "") -> float:
-    """Writes for each pod, of one writer or of all."""
-    counts = [{w: n for w, n in line["writes"].items() if writer in ("", w)} for line in lines]
-    return statistics.median(sum(each.values()) / pods for each in counts)
-
-
 def _median(lines: Sequence[dict[str, Any]], name: str) -> float:
-    return statistics.median(line[name] for line in lines)
+    return float(statistics.median(line[name] for line in lines))
 
 
 if __name__ == "__main__":

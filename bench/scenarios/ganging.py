@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 import orjson
 
 from bench.figures import Figure
-from kohort.apis.gangs.definitions.volcano import HYPER_NODE, POD_GROUP, QUEUE
+from kohort.apis.gangs.dialects.volcano import HYPER_NODE, POD_GROUP, QUEUE
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.node_labels import RACK as RACK_LABEL
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.component import Bind, Moment
-from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.scheduling.scheduler import GANGS, Scheduler
-from kohort.simulator.store.entries import StoredObject
 from kohort.simulator.world.caches import Cache, Caches
 
 _NOW = datetime(2025, 1, 1, tzinfo=UTC)

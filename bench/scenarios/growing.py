@@ -15,9 +15,10 @@ from bench.inside import make_api
 from bench.loads import make_request, send
 from bench.objects import make_pod
 from bench.processes import Cluster, cluster, pin
-from kohort.simulator import kinds
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.requests import ListOptions, Patch, PatchType, WriteOptions
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.requests import ListOptions, Patch, WriteOptions
+from kohort.cluster import kinds
+from kohort.cluster.port import PatchType
 
 AT_ONCE = 32
 _SIZES = (1_000, 20_000)

@@ -25,8 +25,8 @@ from bench.scenarios.operating import (
 )
 from bench.workloads import SIZE, BenchApi, leader_worker_sets, model_servings, scale_to
 from kohort.apis.leaderworkerset import labels
+from kohort.cluster.kinds import POD
 from kohort.cluster.port import Address
-from kohort.simulator.kinds import POD
 
 AT_ONCE = 64
 WRITES = ("create", "patch", "update", "delete", "apply")

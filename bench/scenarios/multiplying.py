@@ -5,6 +5,7 @@ The cost of each must not grow with the number of the others.
 """
 
 import asyncio
+from functools import partial
 
 from bench.events import run
 from bench.figures import Figure
@@ -28,7 +29,7 @@ async def compare(api: BenchApi, objects: int) -> list[Figure]:
             name = f"alone-{number}"
             before = running.operator.costs()
             await running.make(name, 2)
-            costs = await running.timed(lambda name=name: running.are_done(name), before)
+            costs = await running.timed(partial(running.are_done, name), before)
             alone.cpu += costs.cpu
             alone.requests += costs.requests
         before = running.operator.costs()

@@ -14,8 +14,8 @@ from bench.figures import Figure
 from bench.operators import Costs, Scene, scene
 from bench.workloads import SIZE, leader_worker_sets
 from kohort.apis.leaderworkerset import labels
+from kohort.cluster.kinds import POD
 from kohort.cluster.port import Address
-from kohort.simulator.kinds import POD
 
 SPEED = 100
 LOST = 10

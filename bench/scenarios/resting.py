@@ -17,9 +17,9 @@ from bench.figures import Figure
 from bench.processes import pin
 from bench.snapshots import make_workload
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.controller.api_controller import ControllerContext
 from kohort.controller.operator import Operator
-from kohort.simulator.inprocess import InProcessCluster
 
 SIZE = 4
 REST_SECONDS = 600.0

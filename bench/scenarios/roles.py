@@ -7,6 +7,7 @@ Times are CPU times, the median of several.
 
 import statistics
 import time
+from typing import Any
 
 import orjson
 
@@ -22,6 +23,7 @@ from kohort.apis.modelserving.objects.pods import PodMaker
 from kohort.apis.modelserving.plugins.chain import Chain
 from kohort.apis.modelserving.pod_facts import ServingPod, read_pod
 from kohort.cluster.actions import Create
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD
 from kohort.cluster.objects import Object
 from kohort.planning.plan import plan
 
@@ -49,13 +51,14 @@ def measure(quick: bool) -> list[Figure]:
 def _reconcile(groups: int) -> dict[str, float]:
     root = _make_root(groups)
     revision, pods = _make_children(root, groups)
-    facts, cache = [_read(pod, is_ready=True) for pod in pods], GroupCache()
+    facts = [_read(pod, is_ready=True) for pod in pods]
+    cache = GroupCache[Any]()
     times: dict[str, list[float]] = {"read": [], "plan": [], "render": [], "status": []}
     for number in range(ROUNDS):
         changed = number // 2 * 371 % len(pods)
         facts[changed] = _read(pods[changed], is_ready=number % 2 == 1)
-        children = {labels.POD: tuple(facts), labels.CONTROLLER_REVISION: (revision,)}
-        snapshot = Snapshot(root, children, lambda name: {}, group_cache=cache)
+        children = {POD: tuple(facts), CONTROLLER_REVISION: (revision,)}
+        snapshot = Snapshot(root, children, group_cache=cache)
         _reconcile_once(snapshot, times)
     return {part: statistics.median(seconds[2:]) for part, seconds in times.items()}
 
@@ -90,7 +93,7 @@ def _make_root(groups: int) -> Object:
 
 
 def _make_children(root: Object, groups: int) -> tuple[Whole, list[Object]]:
-    snapshot = Snapshot(root, {}, lambda name: {})
+    snapshot = Snapshot(root, {})
     reading = MODEL_SERVING.read(snapshot)
     first = plan(reading.workload, reading.observed, NOW)
     (made,) = MODEL_SERVING.render(snapshot, reading, first)

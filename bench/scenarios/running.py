@@ -14,8 +14,8 @@ from bench.figures import Figure
 from bench.inside import Stalls, embedded, wait_until
 from bench.objects import make_deployment
 from bench.processes import memory_bytes, pin
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import DeleteOptions, WriteOptions
+from kohort.apiserver.api.requests import DeleteOptions, WriteOptions
+from kohort.cluster import kinds
 from kohort.simulator.embedded import Embedded
 
 SIZE = 100  # pods of a Deployment

@@ -13,12 +13,12 @@ import orjson
 
 from bench.figures import Figure
 from bench.objects import DEFAULT_SCHEDULER, make_pod
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.objects import Object
 from kohort.simulator.component import Bind, Moment
-from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.scheduling.scheduler import QUEUE, Scheduler
-from kohort.simulator.store.entries import StoredObject
 from kohort.simulator.world.caches import Cache, Caches
 
 _NOW = datetime(2025, 1, 1, tzinfo=UTC)

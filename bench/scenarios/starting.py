@@ -16,7 +16,7 @@ from bench.figures import Figure
 from bench.processes import cluster, environment, kohort, pin
 
 _IMPORT = re.compile(r"import time:\s+(\d+) \|")
-_HEAVY = "import kohort.cli.embedded, kohort.simulator.embedded, kohort.simulator.host.identity"
+_HEAVY = "import kohort.cli.embedded, kohort.simulator.embedded, kohort.apiserver.host.identity"
 
 
 def measure(quick: bool) -> list[Figure]:

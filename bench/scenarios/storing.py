@@ -14,10 +14,11 @@ from bench.events import run
 from bench.figures import Figure
 from bench.inside import make_api
 from bench.objects import make_config, make_pod
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.store.store import Store
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
-from kohort.simulator.store.store import Store
+from kohort.cluster.port import PatchType
 
 _OPTIONS = WriteOptions(manager="bench")
 

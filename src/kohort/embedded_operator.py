@@ -1,25 +1,33 @@
 """
-This is where the operator works inside the process of an embedded cluster, for commands and tests.
+The operator inside the process of an embedded cluster, for commands and tests.
 
 It is called, not reached: no sockets, no certificates, and no election, since
-nobody else can be there. What it would do in a cluster of its own it does here. If it
+no other operator can be there. What it would do in a cluster of its own it does here. If it
 fails, it is told to the log and started again: the cluster goes on without it.
 
 The cluster is made for one dialect of gangs, so nothing has to be asked of it: of the variants
 of a scheduler the newest is spoken that the kinds which we define can serve.
+
+In a cluster with a clock of its own the operator goes by that clock: its stamps are the cluster's,
+and a step of the clock wakes it as if it had waited. The step in turn waits for its work.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from datetime import datetime
 from random import SystemRandom
 from typing import TYPE_CHECKING, Protocol
 
-from kohort.apis.api import Api, Settings
+from aiohttp import web
+
+from kohort import __version__
+from kohort.apis.api import Api, Key, Settings
 from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Tier, Tiers
 from kohort.apis.served import APIS
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.node_labels import HOST, RACK, SPINE
 from kohort.cluster.objects import Kind
 from kohort.controller.api_controller import ControllerContext
@@ -28,29 +36,32 @@ from kohort.controller.install import InstallOptions, install_definitions
 from kohort.controller.process.gangs import find_known
 from kohort.controller.process.measures import Measures
 from kohort.controller.process.served_apis import ServedApis
-from kohort.simulator.inprocess import InProcessCluster
+from kohort.controller.queue import WorkQueue
+from kohort.journal.entries import JOURNAL_PATH, write_page
+from kohort.simulator.clock import OwnClock
 
 if TYPE_CHECKING:
     from kohort.simulator.embedded import Embedded
 
 
 _AGAIN_SECONDS = 1.0
-# What a tier is in an embedded cluster, for dialects that know tiers by labels of nodes.
+_LEAST_SECONDS = 1e-6
+# The topology tiers of an embedded cluster, for dialects that define tiers by node labels.
 TIERS = Tiers((Tier(0, "host", HOST), Tier(1, "rack", RACK), Tier(2, "spine", SPINE)), True)
 log = logging.getLogger(__name__)
 
 
 class Runnable(Protocol):
-    """What works until it is cancelled."""
+    """An operator, or a part of one, that runs until it is cancelled."""
 
     async def run(self) -> None:
-        """Work."""
+        """Run until cancelled."""
 
 
 async def keep_running(
     first: Runnable, make: Callable[[], Awaitable[Runnable]], again_seconds: float = _AGAIN_SECONDS
 ) -> None:
-    """Run it, and make another one whenever one fails, or cannot be made."""
+    """Run an operator; whenever it fails, make another one and run that."""
     running: Runnable | None = first
     while True:
         try:
@@ -66,16 +77,107 @@ async def keep_running(
 async def make_operator(
     embedded: "Embedded", settings: Settings, apis: Sequence[Api] = APIS
 ) -> ServedApis:
-    """An operator for the cluster, which has the definitions that it needs."""
+    """An operator for the embedded cluster; installs the definitions that it needs."""
     cluster = InProcessCluster(embedded.api)
     await install_definitions(cluster, apis, InstallOptions(ignore_unserved=True))
-    time = LoopTime()
+    clock = embedded.clock
+    time = ClusterTime(clock) if isinstance(clock, OwnClock) else LoopTime()
     context = ControllerContext(cluster, time, SystemRandom(), settings)
-    return ServedApis(context, apis, Measures(time))
+    measures = Measures(time)
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        body = write_page(measures.journal.list_entries(), __version__)
+        return web.Response(body=body, content_type="application/json")
+
+    embedded.pages[JOURNAL_PATH] = answer
+    served = ServedApis(context, apis, measures)
+    if isinstance(time, ClusterTime):
+        work = embedded.world.neighbour = OperatorWork(served, time)
+        time.counts = lambda: work.is_gathering() or not embedded.world.is_leaping
+    return served
+
+
+class ClusterTime(LoopTime):
+    """The time of a cluster with a clock of its own; its steps count as waiting."""
+
+    def __init__(self, clock: OwnClock) -> None:
+        # Whether seconds of the event loop count now. While the clock leaps, what waits for a
+        # time waits by the clock: else it would be due again and again before the clock moves.
+        self.counts: Callable[[], bool] = lambda: True
+        self._counted = 0.0
+        self._looked_at: float | None = None
+        self._clock = clock
+        self._stepped = asyncio.Event()
+        before = clock.on_change
+
+        def change() -> None:
+            before()
+            self._stepped.set()
+
+        clock.on_change = change
+
+    def now(self) -> datetime:
+        """What objects are stamped with."""
+        return self._clock.now()
+
+    def elapsed(self) -> float:
+        """The event loop's seconds that count, and those that the clock made besides."""
+        now = super().elapsed()
+        if self._looked_at is not None and self.counts():
+            self._counted += now - self._looked_at
+        self._looked_at = now
+        return self._counted + self._clock.elapsed()
+
+    async def sleep(self, seconds: float) -> None:
+        """Return after so many seconds, or when the clock has leaped over them."""
+        await self.wait(asyncio.Event(), seconds)
+
+    async def wait(self, event: asyncio.Event, seconds: float | None) -> None:
+        """Return when the event is set, or after so many seconds, however they passed."""
+        if seconds is None:
+            await event.wait()
+            return
+        end = self.elapsed() + seconds
+        while not event.is_set() and (left := end - self.elapsed()) > 0:
+            self._stepped.clear()
+            waits = [asyncio.ensure_future(each.wait()) for each in (event, self._stepped)]
+            try:
+                await asyncio.wait(waits, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for wait in waits:
+                    wait.cancel()
+
+
+class OperatorWork:
+    """What the operator is about to do, for a clock that must not leap over it."""
+
+    def __init__(self, served: ServedApis, time: LoopTime) -> None:
+        self._served = served
+        self._time = time
+
+    def is_at_work(self) -> bool:
+        """Whether a key runs, or waits because something happened."""
+        return any(q.schedule.running or q.schedule.gathering for q in self._list_queues())
+
+    def is_gathering(self) -> bool:
+        """Whether a key waits because something happened."""
+        return any(q.schedule.gathering for q in self._list_queues())
+
+    def next_seconds(self) -> float | None:
+        """After how many seconds the first key is due."""
+        dues = [q.schedule.next_due() for q in self._list_queues()]
+        first = min((due for due in dues if due is not None), default=None)
+        # A shorter step could be lost in rounding, and the clock would stand.
+        return None if first is None else max(_LEAST_SECONDS, first - self._time.elapsed())
+
+    def _list_queues(self) -> Iterator[WorkQueue[Key]]:
+        for operator in self._served.operators.values():
+            for controller in operator.controllers:
+                yield controller.queue
 
 
 def make_settings(gang: str, strategy: str, carrier: str) -> Settings:
-    """What the operator of a cluster with that gang scheduler is told."""
+    """The operator's settings for a cluster with this gang scheduler."""
     gangs = find_gangs(gang)
     return Settings(strategy, carrier, gangs, TIERS) if gangs else Settings(strategy, carrier)
 

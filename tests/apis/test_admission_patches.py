@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kohort.apiserver.patches.json_patch import apply_json_patch
 from kohort.cluster.objects import Object
 from kohort.cluster.patches import to_json_patch
-from kohort.simulator.patches.json_patch import apply_json_patch
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 2) | st.text("ab/~", max_size=3),

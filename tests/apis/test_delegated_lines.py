@@ -1,12 +1,11 @@
-"""A line that another controller carries is read as numbers and told numbers, once."""
+"""A line that another controller carries is read as numbers."""
 
 import pytest
 
-from kohort.apis.carriers.delegated import patch_numbers, read_tally
+from kohort.apis.carriers.delegated import read_tally
 from kohort.model.observed import Group, Observed, RoleInstances
-from kohort.model.plans import Rollout, Step
 from kohort.model.policies import RolloutPolicy, Rule, Skew
-from kohort.model.units import Level, Line, Phase, Reach
+from kohort.model.units import Level, Phase, Reach
 from kohort.model.workload import Role, Workload
 from kohort.planning.plan import plan
 
@@ -14,10 +13,6 @@ KINDS = {
     "Deployment": "apps/v1",
     "StatefulSet": "apps/v1",
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1",
-}
-PATHS = {
-    "StatefulSet": ("updateStrategy", "rollingUpdate"),
-    "LeaderWorkerSet": ("rolloutStrategy", "rollingUpdateConfiguration"),
 }
 
 
@@ -32,10 +27,6 @@ def carrier(kind: str, replicas: int = 3, **status: int) -> dict:
         "spec": spec,
         "status": told,
     }
-
-
-def step(count: int, boundary: int = 0) -> Step:
-    return Step(Line(0, "r"), Rollout(boundary, count))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,24 +46,6 @@ def test_no_more_are_updated_and_ready_than_must_be():
     obj = carrier("Deployment", replicas=4)
     obj["status"] |= status
     assert read_tally(obj).updated_ready == 1
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_numbers_that_stand_there_already_cost_no_request(kind):
-    assert not list(patch_numbers(carrier(kind, replicas=3), step(3)))
-    (patch,) = patch_numbers(carrier(kind, replicas=3), step(5))
-    assert patch.patch == {"metadata": {"uid": "u"}, "spec": {"replicas": 5}}
-
-
-@pytest.mark.parametrize("kind", PATHS)
-def test_kinds_with_a_partition_are_told_where_to_stop(kind):
-    (patch,) = patch_numbers(carrier(kind), step(3, boundary=2))
-    outer, inner = PATHS[kind]
-    assert patch.patch["spec"] == {outer: {inner: {"partition": 2}}}
-
-
-def test_a_deployment_knows_no_partition():
-    assert not list(patch_numbers(carrier("Deployment"), step(3, boundary=2)))
 
 
 def test_a_kind_that_cannot_carry_is_an_error():

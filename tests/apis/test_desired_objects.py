@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.apis.carriers.desired import DesiredObjects, find_changes, find_taken, render_desired
+from kohort.apis.carriers.desired import DesiredObjects, find_changes, render_desired
 from kohort.apis.facts import Whole
 from kohort.cluster.actions import Create, Delete, Patch
 from kohort.cluster.objects import Kind
@@ -53,13 +53,6 @@ def test_what_belongs_to_others_or_is_leaving_is_left_alone(more):
     held = [stored(config("a", k="v"), **more)]
     assert not list(render_desired(OWNER, desired(config("a", k="w")), held))
     assert not list(render_desired(OWNER, desired(), held))
-
-
-def test_a_name_that_another_owner_has_is_said():
-    other = {**REFERENCE, "uid": "other", "name": "y"}
-    held = [stored(config("a"), ownerReferences=[other])]
-    (taken,) = find_taken(OWNER, desired(config("a")), held)
-    assert (taken.name, taken.owner) == ("a", "Owner y")
 
 
 def test_a_field_that_others_may_set_is_not_put_back():

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kohort.apis.pod_templates import TEMPLATE, merge_template
+from kohort.apiserver.schemas.builtin import load_definition
 from kohort.cluster.strategic_merge import MergeShape
-from kohort.simulator.schemas.builtin import load_definition
 
 
 def list_merged(shape: MergeShape, path: str, depth: int = 0) -> Iterator[tuple[str, str]]:

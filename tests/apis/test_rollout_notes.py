@@ -31,7 +31,7 @@ def test_a_note_is_read_as_it_was_written(boundary, count, noted, turn, base):
         ("3", "1", "null"),
     ],
 )
-def test_a_note_that_somebody_wrote_over_is_none(turn, boundary, base):
+def test_a_note_that_another_client_overwrote_does_not_count(turn, boundary, base):
     text = FACTS.format(turn=turn, boundary=boundary, base=base)
     assert find_note(text, "target") is None
 

@@ -96,6 +96,9 @@ def test_what_is_misspelled_is_answered_with_the_nearest_name(words, hint, run_k
         ("--name", "Big Name"),
         ("--name", "../up"),
         ("--output", "yaml"),
+        ("--clock", "noon"),
+        ("--clock", "2026-01-01T09:00:00"),
+        ("--clock", "2026-01-01T09:00:00Z", "--data-dir", "kept"),
         ("extra",),
     ],
 )

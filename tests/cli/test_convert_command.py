@@ -164,7 +164,7 @@ def test_the_way_back_gives_the_same_objects(run_kohort, write):
         ((), 2, "the following arguments are required: FILE"),
         (("--role", "Not_A_Role", "x"), 2, "'Not_A_Role' cannot be the name of a role"),
         (("--role", "thirteen-long", "x"), 2, "it has more than 12 characters"),
-        (("--to", "pods", "x"), 2, "invalid choice: 'pods'"),
+        (("--to", "pods", "x"), 2, "'pods' is none of ms, lws"),
         (("no-such-file.yaml",), 1, "no-such-file.yaml: no such file or directory"),
     ],
 )

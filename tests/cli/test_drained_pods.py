@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from kohort.apiserver.host.client import Client
 from kohort.cli.commands.simulation.drain import Drain
-from kohort.simulator.host.client import Client
 from kohort.testing import Cluster
 
 POD = {

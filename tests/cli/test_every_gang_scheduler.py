@@ -53,15 +53,15 @@ def test_a_small_workload_becomes_ready(dialect, tmp_path, tools_home):
         wait = ("wait", "--for=condition=Available", "lws/small", "--timeout=60s")
         done = kubectl(*wait, check=False)
         flags = ("--kubeconfig", config)
-        told = cli("why", "lws/small", *flags).out
-        assert done.returncode == 0, told
+        why = cli("why", "lws/small", *flags).out
+        assert done.returncode == 0, why
         shown = json.loads(cli("get", "lws/small", "--topology", "-o", "json", *flags).out)
     finally:
         cli("down")
     if dialect in DEAF:
-        assert f"TopologyDegraded: {DEAF[dialect]}" in told
+        assert f"TopologyDegraded: {DEAF[dialect]}" in why
     else:
-        assert "TopologyDegraded" not in told
+        assert "TopologyDegraded" not in why
         assert [group["width"]["tier"] for group in shown["groups"]] == [1, 1]
 
 

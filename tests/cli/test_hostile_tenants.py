@@ -11,8 +11,8 @@ from command_lines import Told
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.http import connect
+from kohort.cluster.kinds import DEFINITION
 from kohort.cluster.objects import Object
-from kohort.simulator.kinds import DEFINITION
 from kohort.testing import start_cluster
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from workload_hand import Hand
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, find_condition
 
 pytestmark = pytest.mark.slow
 RunKohort = Callable[..., Told]
@@ -74,3 +74,35 @@ def test_nothing_is_said_of_roles_of_a_workload_that_is_ready(kohort: RunKohort,
     told = kohort("why", "rbg/calm").out
     assert "prefill" not in told
     assert "updated:" not in kohort("rollout", "status", "rbg/calm").out
+
+
+def test_a_role_that_lacks_its_profile_is_named_though_others_serve(
+    kohort: RunKohort, cluster: Path
+):
+    lacking = role("decode", engineRuntimes=[{"profileName": "absent"}])
+    hand = Hand(cluster, "lacking", ROLE_BASED_GROUP.kind)
+    hand.make({"roles": [role("prefill"), lacking]})
+    hand.wait_for(lambda obj: updated(obj) == {"prefill": 4, "decode": 0})
+    text = kohort("why", "rbg/lacking").out
+    assert "WaitingForProfile: role decode names engine runtime profile 'absent'" in text
+
+
+def test_a_set_that_waits_for_a_hook_says_which_label_holds_it(kohort: RunKohort, cluster: Path):
+    hand = Hand(cluster, "hooked", labels.INSTANCE_SET)
+    component = {"name": "engine", "size": 1, "template": TEMPLATE}
+    marks = {"example.com/drain": "wanted"}
+    hand.make(
+        {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "hooked"}},
+            "roleInstanceTemplate": {"components": [component]},
+            "lifecycle": {"preDelete": {"labelsHandler": marks}},
+        },
+        annotations={labels.INSTANCE_PATTERN: "Stateless"},
+        labels={"app": "hooked", **marks},
+    )
+    hand.wait_for(lambda obj: (obj.get("status") or {}).get("readyReplicas") == 2)
+    hand.edit({"op": "replace", "path": "/spec/replicas", "value": 1})
+    hand.wait_for(lambda obj: find_condition(obj, "RoleWaiting"))
+    text = kohort("why", "ris/hooked").out
+    assert "WaitingForHook: " in text and "label example.com/drain=wanted" in text

@@ -21,10 +21,11 @@ def names(folder):
 
 def test_a_cluster_in_the_foreground_says_where_it_is_and_leaves_nothing(cli):
     with cli.foreground(*SMALL) as process:
-        lines = [process.stdout.readline() for _ in range(4)]
+        lines = [process.stdout.readline() for _ in range(5)]
         assert READY.fullmatch(lines[0])
         assert f"export KUBECONFIG={cli.home}/sim/kubeconfig" in lines[1]
-        assert lines[3].split() == ["stop", "Ctrl-C"]
+        assert re.fullmatch(r"  dashboard   http://127\.0\.0\.1:\d+/\?token=[\w-]+\n", lines[2])
+        assert lines[4].split() == ["stop", "Ctrl-C"]
         assert names(cli.home / "sim") == ["control.json", "kubeconfig", "pid"]
     assert process.returncode == 0
     assert names(cli.home) == []
@@ -153,7 +154,7 @@ def test_a_damaged_database_is_refused_and_left_as_it_is(cli, tmp_path):
     assert (tmp_path / "cluster.db").read_bytes() == b"not a database" * 100
 
 
-def test_a_kubeconfig_of_somebody_else_is_left_as_it_is(cli, tmp_path):
+def test_a_foreign_kubeconfig_is_left_as_it_is(cli, tmp_path):
     (tmp_path / "config").write_text("apiVersion: v1\n")
     told = cli("up", "--port", "0", "--kubeconfig", tmp_path / "config")
     assert told.code == 1

@@ -8,16 +8,15 @@ from typing import Any, TypeVar
 
 import orjson
 
-from kohort.apis.leaderworkerset.labels import KIND, POD
+from kohort.apis.leaderworkerset.labels import KIND
 from kohort.apis.served import APIS
 from kohort.cluster.http import HttpCluster, connect
+from kohort.cluster.kinds import CONFIG_MAP, LEASE, POD
 from kohort.cluster.objects import Kind, Object, find_condition
-from kohort.cluster.port import Address, PatchForm, Selection
+from kohort.cluster.port import Address, PatchType, Selection
 from kohort.controller.install import InstallOptions, install_definitions
 from kohort.controller.install.names import LEASE as LEASE_NAME
 from kohort.controller.install.names import NAMESPACE
-from kohort.controller.lease import LEASE
-from kohort.simulator.kinds import CONFIG_MAP
 from kohort.simulator.stages import PULL_ERROR
 
 TEMPLATE = "/spec/leaderWorkerTemplate/workerTemplate"
@@ -42,19 +41,19 @@ class Hand:
             {"replicas": groups, "leaderWorkerTemplate": {"size": 2, "workerTemplate": workers}}
         )
 
-    def make(self, spec: Object) -> None:
+    def make(self, spec: Object, **metadata: Any) -> None:
         """Make the workload, whatever its kind."""
         body = {
             "apiVersion": self._kind.api_version,
             "kind": self._kind.name,
-            "metadata": {"name": self._name, "labels": {"team": self._name}},
+            "metadata": {"name": self._name, "labels": {"team": self._name}, **metadata},
             "spec": spec,
         }
         self._do(lambda door: door.create(self._kind, "default", body))
 
     def edit(self, *operations: Object) -> None:
         """Change the workload by JSON patch operations."""
-        self._do(lambda door: door.patch(self._address(), list(operations), PatchForm.JSON))
+        self._do(lambda door: door.patch(self._address(), list(operations), PatchType.JSON))
 
     def read(self) -> Object:
         """The workload."""

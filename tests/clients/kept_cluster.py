@@ -11,7 +11,7 @@ from pathlib import Path
 
 from client_manifests import eventually
 
-from kohort.simulator.host.client import Client
+from kohort.apiserver.host.client import Client
 
 NAME = "kept"
 

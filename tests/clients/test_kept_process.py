@@ -8,7 +8,7 @@ from client_manifests import config_map, deployment, eventually, write_yaml
 from kept_cluster import KeptCluster
 
 from client_tools import make_tool
-from kohort.simulator.host.client import Unreachable
+from kohort.apiserver.host.client import Unreachable
 
 pytestmark = pytest.mark.clients
 

@@ -59,6 +59,35 @@ def test_the_commands_of_the_guide_move_a_workload(tool: Tool, tmp_path: Path):
     assert len(tool("get", "pods", "-o", "name").stdout.split()) == 8
 
 
+def ask_about_groups(tool: Tool) -> list[list[int]]:
+    """The groups that each command of the guide's section lists, in its order."""
+    section = PAGES[0].read_text().split("## Order and ranges of groups")[1].split("\n## ")[0]
+    listed = []
+    for line in COMMAND.findall(section):
+        words = ["bash", "-c", line.replace("kubectl get", "kubectl -n many get")]
+        printed = subprocess.run(
+            words, env=tool.environment, capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+        listed.append([int(number) for number in re.findall(r"llama-ms-(\d+)-", printed)])
+    return listed
+
+
+def test_the_guide_sorts_groups_and_asks_for_ranges_by_number(tool: Tool):
+    serving = yaml.safe_load((ROOT / "examples" / "modelserving.yaml").read_text())
+    serving["metadata"] = {"name": "llama-ms", "namespace": "many"}
+    serving["spec"]["replicas"] = 12
+    del serving["spec"]["template"]["roles"][1:]
+    tool("create", "namespace", "many")
+    tool("apply", "-f", "-", stdin=yaml.safe_dump(serving))
+    ready = ("--for=condition=Available", "modelserving/llama-ms", "--timeout=60s")
+    tool("wait", "-n", "many", *ready)
+    by_name, sorted_here, sorted_apart, between, named = ask_about_groups(tool)
+    assert by_name == [0, 1, 10, 11, 2, 3, 4, 5, 6, 7, 8, 9]
+    assert sorted_here == sorted_apart == list(range(12))
+    assert sorted(between) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
+    assert sorted(named) == [9, 10, 11]
+
+
 def test_both_languages_have_the_same_commands_and_the_same_example():
     commands = [COMMAND.findall(page.read_text()) for page in PAGES]
     assert commands[0] == commands[1]

@@ -19,7 +19,7 @@ from kohort.cluster.errors import (
 from kohort.cluster.http import HttpCluster
 from kohort.cluster.http.access.access import Access
 from kohort.cluster.http.access.credentials import NoCredentials
-from kohort.cluster.port import Address, PatchForm, Selection
+from kohort.cluster.port import Address, PatchType, Selection
 
 HERE = Address(CONFIGMAP, "default", "a")
 ALL = Selection(CONFIGMAP, "default", labels="app=web")
@@ -45,7 +45,7 @@ async def test_a_create_posts_to_the_collection_and_says_who_we_are():
 
 async def test_an_apply_names_its_manager_and_its_form():
     async with serving(reply(THING)) as script, client_of(script) as cluster:
-        await cluster.patch(HERE, {}, PatchForm.APPLY, manager="lws", force=True)
+        await cluster.patch(HERE, {}, PatchType.APPLY, manager="lws", force=True)
     request = script.seen[0]
     assert dict(request.query) == {"fieldManager": "lws", "force": "true"}
     assert request.content_type == "application/apply-patch+yaml"

@@ -18,7 +18,7 @@ def test_a_full_bucket_gives_its_burst_at_once_and_then_one_by_one():
     assert bucket.take(10.0) == 0
 
 
-def test_without_a_rate_nobody_waits():
+def test_without_a_rate_no_request_waits():
     bucket = Bucket(0, 1)
     assert [bucket.take(0.0) for _ in range(100)] == [0.0] * 100
 

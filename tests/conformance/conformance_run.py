@@ -169,7 +169,7 @@ class Run:
         for inner in raw.get("meanwhile", []):
             self._take_silently(inner)
         lines = list(islice(events, step["watch"]))
-        events.close()
+        events.close()  # type: ignore[attr-defined]
         found = [line.decode() if self._case.bytes else json.loads(line) for line in lines]
         return {**self._answer(reply, None), "body": self._normaliser.normalise(found)}
 

@@ -27,7 +27,7 @@ def pairs(
 ) -> Iterator[PairRuns]:
     folder = tmp_path_factory.mktemp("conformance")
     items = [item for item in request.session.items if isinstance(item, pytest.Function)]
-    cases = {i.callspec.params["case"].name: i.callspec.params["case"] for i in items if is_ours(i)}
+    cases = {i.callspec.params["case"].name: i.callspec.params["case"] for i in items if is_ours(i)}  # type: ignore[attr-defined]
     with real_plane(folder / "plane") as plane, start_cluster(nodes=2, speed=1.0) as cluster:
         (folder / "ca.crt").write_text(cluster.ca)
         runs = PairRuns(

@@ -5,15 +5,15 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.inprocess import InProcessCluster
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.store import Store
 from kohort.cluster.errors import ClusterError, Unavailable, WatchExpired
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Listing, Selection, WatchEvent
 from kohort.controller.clock import LoopTime
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.inprocess import InProcessCluster
-from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.store.store import Store
 
 CONFIGMAP = Kind("", "v1", "ConfigMap", "configmaps")
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)

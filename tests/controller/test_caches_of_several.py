@@ -8,13 +8,13 @@ import orjson
 from controller_world import ALL, CONFIGMAP, TestTime, config_map, make_cluster
 from virtual_time import run_virtual
 
-from kohort.apis.facts import read_head
+from kohort.apis.facts import Whole
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import Forbidden
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address, Cluster, Selection, WatchEvent
 from kohort.controller.caches.cache import Cache
 from kohort.controller.caches.informers import Informers, SharedWatches
-from kohort.simulator.inprocess import InProcessCluster
 
 
 class Counted(InProcessCluster):
@@ -124,7 +124,7 @@ def test_a_list_that_was_cut_off_leaves_nothing_behind():
     run_virtual(body())
 
 
-def test_a_cache_that_nobody_reads_any_more_is_filled_anew():
+def test_a_cache_that_lost_its_last_reader_is_filled_anew():
     async def body() -> None:
         cluster, shared = await start()
         one = User(cluster, shared)
@@ -160,7 +160,7 @@ def test_what_is_read_otherwise_is_watched_apart():
         cluster, shared = await start()
         one = User(cluster, shared)
         other = Informers(cluster, TestTime(), Random(1), shared=shared)
-        other.add(ALL, read_head)
+        other.add(ALL, Whole)
         task = asyncio.ensure_future(other.run())
         await one.informers.wait_until_ready()
         await other.wait_until_ready()

@@ -5,15 +5,15 @@ from typing import Any
 import orjson
 from controller_world import CONFIGMAP, make_cluster
 
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Kind, Object, owner_reference, uid_of
-from kohort.cluster.port import Address, PatchForm, Selection
+from kohort.cluster.port import Address, PatchType, Selection
 from kohort.controller.caches.cache import CacheWriter
 from kohort.controller.caches.departures import KEPT_MAX, Departures
 from kohort.controller.caches.watcher import Init, Metadata, Put, Ready
 from kohort.controller.caches.watermarks import Watermarks
 from kohort.controller.execute import Executor, Result
-from kohort.simulator.inprocess import InProcessCluster
 
 SERVICE = Kind("", "v1", "Service", "services")
 CHILD = Address(SERVICE, "lab", "child")
@@ -64,7 +64,7 @@ def create(owner: Object) -> Action:
 
 
 def apply(owner: Object) -> Action:
-    return Patch(CHILD, child_of(owner), PatchForm.APPLY, "lws", force=True)
+    return Patch(CHILD, child_of(owner), PatchType.APPLY, "lws", force=True)
 
 
 async def run(executor: Executor, action: Action) -> Result:

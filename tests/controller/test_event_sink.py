@@ -134,3 +134,34 @@ async def test_a_note_has_no_more_bytes_than_a_server_takes(letter: str):
     (note,) = cluster.notes
     assert 1020 < len(note.encode()) <= 1024
     assert note == "x" + letter * (len(note) - 1)
+
+
+async def test_of_many_normal_events_of_one_reason_the_first_are_written_and_then_one_at_a_time():
+    cluster = Recording()
+    sink = make(cluster)
+    sink.emit(OBJECT, notices(*(f"group {number}" for number in range(200))), NOW)
+    sink.emit(OBJECT, notices("too soon"), "2026-01-01T00:00:09Z")
+    sink.emit(OBJECT, notices("a place is free", "and no second one"), "2026-01-01T00:00:10Z")
+    await finish(sink)
+    assert cluster.notes == [*(f"group {number}" for number in range(25)), "a place is free"]
+
+
+async def test_a_warning_another_reason_and_another_object_are_written_all_the_same():
+    cluster = Recording()
+    sink = make(cluster)
+    sink.emit(OBJECT, notices(*map(str, range(30))), NOW)
+    warning = Notice("Warning", "Done", "broken", "Update")
+    sink.emit(OBJECT, (warning, Notice("Normal", "Completed", "over", "Update")), NOW)
+    other = {**OBJECT, "metadata": {**OBJECT["metadata"], "name": "b", "uid": "2"}}
+    sink.emit(other, notices("of another"), NOW)
+    await finish(sink)
+    assert cluster.notes[25:] == ["broken", "over", "of another"]
+
+
+async def test_an_hour_later_the_allowance_is_whole_and_not_more_than_that():
+    cluster = Recording()
+    sink = make(cluster)
+    sink.emit(OBJECT, notices(*map(str, range(30))), NOW)
+    sink.emit(OBJECT, notices(*map(str, range(100, 130))), "2026-01-01T01:00:00Z")
+    await finish(sink)
+    assert cluster.notes[25:] == [str(number) for number in range(100, 125)]

@@ -18,7 +18,7 @@ from kohort.cluster.errors import (
     Unavailable,
 )
 from kohort.cluster.objects import uid_of
-from kohort.cluster.port import Address, PatchForm, Selection
+from kohort.cluster.port import Address, PatchType, Selection
 from kohort.controller.caches.cache import CacheWriter
 from kohort.controller.caches.watcher import Init, Mark, Metadata, Put, Ready
 from kohort.controller.caches.watermarks import Watermarks
@@ -194,7 +194,7 @@ async def test_the_key_waits_for_what_it_wrote():
     assert marks.is_caught_up("k")
 
 
-async def test_what_somebody_else_took_away_meanwhile_is_not_deleted_again():
+async def test_an_object_that_another_client_deleted_is_not_deleted_again():
     cluster = Failing(NotFound("gone"))
     cache = CacheWriter(Selection(CONFIGMAP), orjson.loads)
     cache.apply(Init())
@@ -219,7 +219,7 @@ async def test_an_outcome_names_what_was_dropped_of_a_patch():
     await cluster.create(CONFIGMAP, "lab", config_map("a"))
     body = {"data": {"k": "v"}, "pruned": True}
     address = Address(CONFIGMAP, "lab", "a")
-    [outcome] = await Executor(cluster).run([Patch(address, body, PatchForm.MERGE)])
+    [outcome] = await Executor(cluster).run([Patch(address, body, PatchType.MERGE)])
     assert outcome.dropped == {"pruned"}
 
 

@@ -7,10 +7,10 @@ import pytest
 from controller_world import ALL, CONFIGMAP, config_map, make_cluster
 from virtual_time import run_virtual
 
+from kohort.apiserver.inprocess import BOOKMARK_SECONDS
 from kohort.cluster.errors import Conflict, NotFound
 from kohort.cluster.objects import Kind
-from kohort.cluster.port import Address, PatchForm, Selection
-from kohort.simulator.inprocess import BOOKMARK_SECONDS
+from kohort.cluster.port import Address, PatchType, Selection
 
 HERE = Address(CONFIGMAP, "lab", "a")
 
@@ -27,7 +27,7 @@ async def test_writes_meet_the_same_guards_as_over_http():
     cluster = await make_cluster()
     stored = await cluster.create(CONFIGMAP, "lab", config_map("a"))
     apply = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "1"}}
-    await cluster.patch(HERE, apply, PatchForm.APPLY, manager="m", force=True)
+    await cluster.patch(HERE, apply, PatchType.APPLY, manager="m", force=True)
     with pytest.raises(Conflict):
         await cluster.update(HERE, stored)
     with pytest.raises(Conflict):
@@ -78,7 +78,7 @@ def test_a_write_in_the_turn_of_a_bookmark_is_told_before_it():
         put = (cluster.api.store.put, "configmaps", ("lab", "a"), config_map("a"), fields)
         # Late enough to come after the timer, early enough to come before its waiter wakes.
         loop = asyncio.get_running_loop()
-        loop.call_at(loop.time() + BOOKMARK_SECONDS + 1e-10, *put)
+        loop.call_at(loop.time() + BOOKMARK_SECONDS + 1e-10, *put)  # type: ignore[call-arg]
         told = []
         async for change in cluster.watch(ALL, version):
             meta = orjson.loads(change.raw)["metadata"]

@@ -8,10 +8,11 @@ import pytest
 from controller_world import TestTime, make_cluster
 from virtual_time import run_virtual
 
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import NotFound, Unavailable
+from kohort.cluster.kinds import LEASE
 from kohort.cluster.port import Address
-from kohort.controller.lease import LEASE, Claim, Election, LeaseTerms, judge_claim
-from kohort.simulator.inprocess import InProcessCluster
+from kohort.controller.lease import Claim, Election, LeaseTerms, judge_claim
 
 PLACE = Address(LEASE, "system", "leader")
 
@@ -78,7 +79,7 @@ def test_the_lease_and_its_namespace_are_made_if_absent():
     run_virtual(body())
 
 
-def test_a_holder_renews_and_nobody_else_gets_in():
+def test_while_the_holder_renews_no_other_process_leads():
     async def body() -> None:
         cluster = await make_cluster()
         me, you = candidate(cluster, "me"), candidate(cluster, "you")

@@ -9,13 +9,13 @@ import pytest
 from controller_world import ALL, TestTime, make_cluster
 from virtual_time import run_virtual
 
-from kohort.apis.facts import read_head
+from kohort.apis.facts import Whole
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import ClusterError, Forbidden, Invalid, NotFound, Unavailable
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Listing, Selection, WatchEvent
 from kohort.controller.caches.definitions import is_defined
 from kohort.controller.caches.informers import Informers
-from kohort.simulator.inprocess import InProcessCluster
 
 
 class Refusing(InProcessCluster):
@@ -42,7 +42,7 @@ async def reconcile(error: ClusterError) -> tuple[bool, bool, bool]:
     cluster = Refusing((await make_cluster()).api)
     cluster.error = error
     informers = Informers(cluster, TestTime(), Random(1))
-    informers.add(ALL, read_head, optional=True)
+    informers.add(ALL, Whole, optional=True)
     task = asyncio.ensure_future(informers.run())
     await asyncio.sleep(60)
     begins, is_absent = informers.are_ready, ALL in informers.absent
@@ -109,7 +109,7 @@ async def follow_things(*, may_see: bool) -> tuple[int, bool, float]:
     cluster = Undefined((await make_cluster()).api).prepare()
     cluster.may_see_definitions = may_see
     informers = Informers(cluster, TestTime(), Random(1))
-    informers.add(THINGS, read_head, optional=True)
+    informers.add(THINGS, Whole, optional=True)
     task = asyncio.ensure_future(informers.run())
     await asyncio.sleep(600)
     lists, is_absent = cluster.lists, THINGS in informers.absent

@@ -8,6 +8,7 @@ from controller_world import make_cluster
 from virtual_time import run_virtual
 
 from kohort.apis.served import choose_apis
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import NotFound, TooManyRequests, Unavailable
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Selection
@@ -15,7 +16,6 @@ from kohort.controller.clock import LoopTime
 from kohort.controller.process.configuration import Configuration
 from kohort.controller.process.measures import Measures
 from kohort.controller.process.process import Launch, Process
-from kohort.simulator.inprocess import InProcessCluster
 
 SELECTIONS = [Selection(Kind("", "v1", name, f"{name.lower()}s")) for name in ("Pod", "Service")]
 

@@ -64,7 +64,7 @@ def test_each_kind_is_awaited_for_itself():
     assert marks.is_caught_up(KEY)
 
 
-def test_a_kind_that_nobody_caches_is_not_awaited():
+def test_a_kind_without_a_cache_is_not_awaited():
     marks = Watermarks([make().reader])
     marks.note_write(KEY, NODE, "99")
     marks.note_delete(KEY, NODE, ("", "n"), "u9")

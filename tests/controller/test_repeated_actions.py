@@ -1,10 +1,11 @@
 """What goes as soon as it is made, or comes back as soon as it is deleted, is tried more slowly."""
 
+import pytest
 from controller_world import CONFIGMAP, config_map, make_cluster
 
-from kohort.cluster.actions import Create, Delete
+from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import uid_of
-from kohort.cluster.port import Address
+from kohort.cluster.port import Address, PatchType
 from kohort.controller.caches.repeats import KEPT_MAX, QUICK_MAX, Repeats
 from kohort.controller.execute import Executor, Result
 
@@ -27,16 +28,32 @@ async def test_what_comes_back_at_once_is_deleted_more_and_more_slowly():
     assert deleted == [0, 1, 2, 3, 4, 5, 7, 11, 19, 35, 65, 95]
 
 
-async def test_what_goes_at_once_is_made_more_and_more_slowly():
+BY_CREATE = Create(CONFIGMAP, "lab", config_map("a", "me"))
+BY_APPLY = Patch(
+    ADDRESS, config_map("a", "me"), PatchType.APPLY, manager="m", force=True, makes=True
+)
+
+
+@pytest.mark.parametrize("make", [BY_CREATE, BY_APPLY], ids=["create", "apply"])
+async def test_what_goes_at_once_is_made_more_and_more_slowly(make: Action):
     cluster, now = await make_cluster(), [0.0]
     executor = Executor(cluster, elapsed=lambda: now[0])
-    create = Create(CONFIGMAP, "lab", config_map("a", "me"))
     for _ in range(QUICK_MAX):
-        assert (await executor.run([create]))[0].result is Result.DONE
+        assert (await executor.run([make]))[0].result is Result.DONE
         await cluster.delete(ADDRESS)
-    assert (await executor.run([create]))[0].result is Result.FAILED
+    [outcome] = await executor.run([make])
+    assert outcome.result is Result.FAILED
+    assert outcome.message == "ConfigMap a goes whenever it is made: it is made later"
     now[0] = 1.0
-    assert (await executor.run([create]))[0].result is Result.DONE
+    assert (await executor.run([make]))[0].result is Result.DONE
+
+
+async def test_an_apply_to_an_object_that_exists_is_not_put_off():
+    cluster = await make_cluster()
+    executor = Executor(cluster)
+    for _ in range(QUICK_MAX + 2):
+        [outcome] = await executor.run([BY_APPLY])
+        assert outcome.result is Result.DONE
 
 
 def test_what_was_quiet_for_a_while_counts_from_the_first_again():

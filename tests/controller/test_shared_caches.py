@@ -4,7 +4,7 @@ from random import Random
 
 from controller_world import TestTime
 
-from kohort.apis.facts import Whole, read_head
+from kohort.apis.facts import Whole, read_pod
 from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Selection
@@ -37,4 +37,4 @@ def test_what_is_read_otherwise_has_a_cache_of_its_own():
     assert informers.add(Selection(POD), Whole) is found
     assert informers.add(Selection(POD, labels="a"), Whole) is not found
     assert informers.add(Selection(POD), Whole, {"x": lambda pod: ()}) is not found
-    assert informers.add(Selection(POD), read_head) is not found
+    assert informers.add(Selection(POD), read_pod) is not found

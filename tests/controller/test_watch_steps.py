@@ -87,7 +87,7 @@ def test_a_forgotten_version_leads_to_a_list_at_once_but_not_in_circles(error):
 def test_a_server_that_cannot_stream_lists_is_listed_in_pages():
     refused = step(Unlisted(), Failed(Invalid("sendInitialEvents: Forbidden")))
     assert refused == (Unlisted(by_stream=False), (), 0)
-    listed = step(refused.state, Listing([line("", "3").raw], "8"))
+    listed = step(refused.state, Listing([line("", "3").raw], "8"))  # type: ignore[attr-defined]
     assert listed.state == Following("8", by_stream=False)
     assert kinds_of(listed.events) == [Init, Put, Ready]
 

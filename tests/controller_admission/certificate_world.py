@@ -7,6 +7,12 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.inprocess import InProcessCluster
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.store import Store
+from kohort.cluster.kinds import SECRET as SECRET_KIND
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address
 from kohort.controller.certificates.bundles import BundleHolder
@@ -14,12 +20,7 @@ from kohort.controller.certificates.issue import Lifetimes
 from kohort.controller.certificates.keeper import Keeper, Places
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.clock import LoopTime
-from kohort.controller.install.names import MUTATING_KIND, SECRET_KIND, VALIDATING_KIND
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.inprocess import InProcessCluster
-from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.store.store import Store
+from kohort.controller.install.names import MUTATING_KIND, VALIDATING_KIND
 
 NOW = datetime(2026, 5, 6, tzinfo=UTC)
 NAMES = ("127.0.0.1", "hooks.lab.svc")

@@ -76,7 +76,7 @@ async def test_a_question_is_answered_over_tls(place):
     assert answer["response"]["allowed"] is True
 
 
-async def test_a_path_of_nobody_is_not_found(place):
+async def test_an_unknown_path_is_not_found(place):
     url, context = place
     assert (await post(url + "/elsewhere", context, json={}))[0] == 404
 

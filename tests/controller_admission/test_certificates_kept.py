@@ -22,8 +22,9 @@ from certificate_world import (
     until,
 )
 
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import KohortError, NotFound
-from kohort.cluster.port import PatchForm
+from kohort.cluster.port import PatchType
 from kohort.controller.certificates.bundles import BundleHolder, plan_bundle
 from kohort.controller.certificates.files import FileKeeper
 from kohort.controller.certificates.issue import renew_material
@@ -34,7 +35,6 @@ from kohort.controller.certificates.secrets import (
     read_secret,
     write_secret,
 )
-from kohort.simulator.inprocess import InProcessCluster
 
 EMPTY = {"metadata": {"name": "certs"}, "type": "Opaque"}
 
@@ -136,7 +136,7 @@ async def test_a_follower_shows_a_new_authority_only_when_it_is_trusted():
         await asyncio.sleep(0)
         assert follower.ca == shown
         leader, _ = make_keeper(cluster, leader_time)
-        follower._time.wall = leader_time.wall
+        follower._time.wall = leader_time.wall  # type: ignore[attr-defined]
         async with kept(leader):
             await leader.is_settled.wait()
             await until(lambda: follower.ca == renewed.ca)
@@ -289,7 +289,7 @@ async def test_webhooks_that_lead_elsewhere_do_not_keep_a_follower_from_a_new_ce
         {"op": "replace", "path": f"/webhooks/{i}/clientConfig", "value": place} for i in (0, 1)
     ]
     for address in (MUTATING, VALIDATING):
-        await cluster.patch(address, patch, PatchForm.JSON)
+        await cluster.patch(address, patch, PatchType.JSON)
     await ensure_namespace(cluster, "lab")
     first = renew_material(None, NAMES, NOW, BRIEF)
     await cluster.create(SECRET.kind, "lab", write_secret(EMPTY, first))

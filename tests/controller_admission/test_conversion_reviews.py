@@ -104,7 +104,7 @@ async def test_a_question_that_cannot_be_understood_is_a_failed_review_never_a_5
     assert ask.codes == [200]
 
 
-async def test_where_no_kind_has_several_versions_nobody_converts():
+async def test_without_kinds_of_several_versions_there_is_no_conversion():
     server, asking = await serve(LEADER_WORKER_SET)
     with pytest.raises(aiohttp.ClientError):
         await asyncio.wait_for(_ask_strictly(asking), 20)

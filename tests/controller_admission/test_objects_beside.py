@@ -9,18 +9,18 @@ import pytest
 
 from gadget_api import GADGETS, PROFILE
 from kohort.apis.api import DEFAULTS, AdmissionResult, Settings, Webhook
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.inprocess import InProcessCluster
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.store import Store
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import NAMESPACE
 from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Address
 from kohort.controller.admission.beside import read_beside
 from kohort.controller.install.webhooks import Endpoint, write_configurations
-from kohort.simulator.admission.inprocess import ApiAdmission
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.inprocess import InProcessCluster
-from kohort.simulator.kinds import NAMESPACE
-from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.store.store import Store
+from kohort.simulator.api_admission import ApiAdmission
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
 ALL, ONE = Address(CONFIG_MAP, "lab", ""), Address(CONFIG_MAP, "lab", "one")

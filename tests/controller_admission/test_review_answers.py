@@ -7,10 +7,10 @@ import pytest
 
 from kohort.apis.api import DEFAULTS, AdmissionResult, Settings, Webhook
 from kohort.apis.served import APIS
+from kohort.apiserver.patches.json_patch import apply_json_patch
 from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Kind
 from kohort.controller.admission.answers import answer_review, collect_webhooks
-from kohort.simulator.patches.json_patch import apply_json_patch
 
 THING = Kind("example.com", "v1", "Thing", "things")
 HOOKS = collect_webhooks(APIS)

@@ -13,13 +13,13 @@ from kohort.apis.api import Settings
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, VOLCANO
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.served import APIS
+from kohort.apiserver.patches.json_patch import apply_json_patch
 from kohort.cluster.errors import Unavailable
 from kohort.cluster.objects import Object, annotations_of
 from kohort.cluster.port import Address
 from kohort.controller.admission.server import AdmissionServer
 from kohort.controller.certificates.issue import renew_material
 from kohort.controller.certificates.live import LiveContext
-from kohort.simulator.patches.json_patch import apply_json_patch
 
 PATH = "/mutate--v1-pod"
 MARKS = {labels.NAME: "x", labels.GROUP_INDEX: "0", labels.REVISION: "key"}

@@ -12,18 +12,18 @@ import aiohttp
 
 from kohort.apis.api import Api
 from kohort.apis.served import choose_apis
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.api.requests import User
+from kohort.apiserver.inprocess import InProcessCluster
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.store import Store
+from kohort.cluster.kinds import LEASE
 from kohort.cluster.port import Address
 from kohort.controller.install import InstallOptions
-from kohort.controller.lease import LEASE
 from kohort.controller.operator import Operator
 from kohort.controller.process.configuration import Configuration
 from kohort.controller.process.process import Launch, Process
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.api.requests import User
-from kohort.simulator.inprocess import InProcessCluster
-from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.store.store import Store
 
 URL = "https://127.0.0.1:1"
 ADDRESS = "127.0.0.1:0"
@@ -80,7 +80,7 @@ class Running:
         **changes: Any,
     ) -> None:
         self.apis = apis
-        self.cluster = cluster(api, name)
+        self.cluster: Any = cluster(api, name)
         launch = Launch(
             apis=apis,
             identity=name,

@@ -129,7 +129,7 @@ def test_the_operator_is_told_whether_running_pods_are_patched(flags: list[str])
     assert read_settings(words, ()).patches_pods is not bool(flags)
 
 
-def test_a_scheduler_that_nobody_knows_is_refused(capsys):
+def test_an_unknown_scheduler_is_refused(capsys):
     code, said = refused(capsys, "--gang=vulcano")
     assert (code, "volcano" in said) == (2, True)
 

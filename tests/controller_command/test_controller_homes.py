@@ -8,20 +8,15 @@ from process_world import HELD, make_api, read_holder, running, until
 from gadget_api import GADGET, GADGETS, HOME, define_gadgets
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.modelserving.api import MODEL_SERVING
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import Forbidden, NotFound
+from kohort.cluster.kinds import DEFINITION as DEFINITION_KIND
+from kohort.cluster.kinds import LEASE
+from kohort.cluster.kinds import SECRET as SECRET_KIND
 from kohort.cluster.port import Address, Selection
-from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.certificates.secrets import ensure_namespace
-from kohort.controller.install.names import (
-    MUTATING_KIND,
-    NAMESPACE,
-    SECRET,
-    SECRET_KIND,
-    VALIDATING_KIND,
-)
-from kohort.controller.lease import LEASE
+from kohort.controller.install.names import MUTATING_KIND, NAMESPACE, SECRET, VALIDATING_KIND
 from kohort.controller.process.process import LeaseLost
-from kohort.simulator.inprocess import InProcessCluster
 
 BOTH = (LEADER_WORKER_SET, GADGETS)
 LWS = LEADER_WORKER_SET.kind
@@ -102,7 +97,7 @@ async def test_the_process_ends_when_the_last_lease_is_lost():
 
 
 async def test_defect_15_a_controller_of_model_servings_that_lost_its_lease_ends():
-    """Upstream's goes on as a process that does nothing, with green probes (kthena §13.2.15)."""
+    """Upstream's goes on as a process that does nothing, with green probes."""
     api, lease = make_api(), MODEL_SERVING.home
     async with running(api, "a", apis=(MODEL_SERVING,)) as one:
         await until(lambda: works_on(one, MODEL_SERVING.kind), one.task)

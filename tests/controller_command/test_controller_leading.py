@@ -6,13 +6,14 @@ import socket
 import pytest
 from process_world import HELD, make_api, read_holder, running, until
 
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import KohortError
+from kohort.cluster.kinds import DEFINITION as DEFINITION_KIND
+from kohort.cluster.kinds import SECRET
 from kohort.cluster.port import Address
-from kohort.controller.caches.definitions import DEFINITION_KIND
-from kohort.controller.certificates.secrets import SECRET, ensure_namespace
+from kohort.controller.certificates.secrets import ensure_namespace
 from kohort.controller.install.names import MUTATING_KIND
 from kohort.controller.process.process import LeaseLost
-from kohort.simulator.inprocess import InProcessCluster
 
 DEFINITION = Address(DEFINITION_KIND, "", "leaderworkersets.leaderworkerset.x-k8s.io")
 WEBHOOKS = Address(MUTATING_KIND, "", "lws-mutating-webhook-configuration")
@@ -135,7 +136,7 @@ async def test_metrics_are_shown_beside_health_where_they_share_an_address():
     assert 'kohort_writes_total{verb="create",result="Done"}' in text
 
 
-async def test_a_page_of_nobody_is_not_found():
+async def test_an_unknown_page_is_not_found():
     async with running(make_api(), "a") as one:
         await until(lambda: one.process.pages.ports, one.task)
         assert (await one.read("/metrics"))[0] == 404

@@ -7,11 +7,11 @@ from process_world import Running, running, until
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.served import APIS
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.objects import Object, find_condition
 from kohort.cluster.port import Address
 from kohort.controller.install import InstallOptions, install_definitions
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
-from kohort.simulator.inprocess import InProcessCluster
 from kohort.simulator.stages import PULL_ERROR
 
 LWS = LEADER_WORKER_SET.kind

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from test_controller_process import KOHORT, Controller
 
-from kohort.simulator.host.client import Client
+from kohort.apiserver.host.client import Client
 
 pytestmark = [pytest.mark.slow]
 

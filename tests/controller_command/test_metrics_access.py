@@ -9,13 +9,13 @@ import aiohttp
 import pytest
 from process_world import ADDRESS, make_api, running, until
 
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import Forbidden, NotFound, Unavailable
 from kohort.controller.certificates.issue import renew_material
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.process.access import AccessReviews
 from kohort.controller.process.configuration import BadConfiguration, Configuration, place_pages
 from kohort.controller.process.pages import Guard, Page, PageServer
-from kohort.simulator.inprocess import InProcessCluster
 
 READER, STRANGER = "token-of-reader", "token-of-stranger"
 PAGES = {"/metrics": lambda: Page("kohort_units 1\n")}
@@ -114,7 +114,7 @@ async def test_without_a_token_nobody_is_asked_and_nothing_is_shown(place):
     assert "bearer token is needed" in text
 
 
-async def test_a_token_that_nobody_knows_is_refused(place):
+async def test_an_unknown_token_is_refused(place):
     assert await place.get("forged") == (401, "the API server does not know this token\n")
 
 
@@ -164,7 +164,7 @@ async def test_unknown_tokens_do_not_spend_our_requests(place):
         (Unavailable("no"), "the API server does not answer"),
     ],
 )
-async def test_while_the_server_cannot_be_asked_nobody_reads(place, fault, why):
+async def test_while_the_api_server_is_away_metrics_are_refused(place, fault, why):
     place.cluster.fault = fault
     status, text = await place.get(READER)
     assert status == 503 and why in text
@@ -172,7 +172,7 @@ async def test_while_the_server_cannot_be_asked_nobody_reads(place, fault, why):
     assert (await place.get(READER))[0] == 200
 
 
-async def test_a_cluster_without_token_reviews_shows_metrics_to_nobody(place):
+async def test_without_token_reviews_metrics_are_refused_to_all(place):
     place.cluster.fault = NotFound("the server could not find the requested resource")
     status, text = await place.get(READER)
     assert status == 503

@@ -6,9 +6,10 @@ from install_world import Site, without_marks
 
 from gadget_api import GADGETS, GROUP, define_gadgets
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apiserver.api.requests import WriteOptions
+from kohort.cluster.kinds import DEFINITION
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address
-from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.install import (
     InstallOptions,
     ManifestOptions,
@@ -16,9 +17,8 @@ from kohort.controller.install import (
     install_definitions,
     write_manifests,
 )
-from kohort.simulator.api.requests import WriteOptions
 
-CRD = Address(DEFINITION_KIND, "", f"gadgets.{GROUP}")
+CRD = Address(DEFINITION, "", f"gadgets.{GROUP}")
 LOCAL = InstallOptions(webhook_url="https://127.0.0.1:9443", ca_bundle=b"an authority")
 
 
@@ -30,7 +30,7 @@ async def test_a_kind_with_several_versions_says_who_converts_and_others_do_not(
     site = Site()
     await install(site, [LEADER_WORKER_SET, GADGETS], LOCAL)
     assert client_of(await site.read(CRD))["url"] == "https://127.0.0.1:9443/convert"
-    other = await site.read(Address(DEFINITION_KIND, "", f"gadgetparts.{GROUP}"))
+    other = await site.read(Address(DEFINITION, "", f"gadgetparts.{GROUP}"))
     assert other["spec"]["conversion"] == {"strategy": "None"}
 
 
@@ -51,7 +51,7 @@ async def test_a_definition_of_another_operator_is_left_alone_but_for_its_conver
     webhook = {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]}
     theirs["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
     theirs["spec"]["names"]["shortNames"] = ["gg"]
-    target = site.api.target(DEFINITION_KIND)
+    target = site.api.target(DEFINITION)
     await site.api.create(target, theirs, WriteOptions(manager="other"))
     lines = await install_definitions(site, [GADGETS], LOCAL)
     assert "left alone but for its conversion, it was not made by Kohort" in lines[0]

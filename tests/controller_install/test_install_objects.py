@@ -6,10 +6,11 @@ import pytest
 from install_world import DISAGGREGATED, Site, disaggregated_definition, without_marks
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apiserver.api.requests import WriteOptions
 from kohort.cluster.errors import Forbidden
+from kohort.cluster.kinds import DEFINITION, NAMESPACE
 from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Address
-from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.install import (
     InstallOptions,
     InstallRefused,
@@ -18,13 +19,7 @@ from kohort.controller.install import (
     install_roles,
     install_webhooks,
 )
-from kohort.controller.install.names import (
-    BINDING_KIND,
-    MUTATING_KIND,
-    NAMESPACE_KIND,
-    VALIDATING_KIND,
-)
-from kohort.simulator.api.requests import WriteOptions
+from kohort.controller.install.names import BINDING_KIND, MUTATING_KIND, VALIDATING_KIND
 
 APIS = [LEADER_WORKER_SET]
 CRD = name_of(LEADER_WORKER_SET.definition())
@@ -49,7 +44,7 @@ async def test_a_bare_cluster_gets_all_it_needs():
         "ClusterRole lws-proxy-role: created",
         "ClusterRoleBinding lws-proxy-rolebinding: created",
     ]
-    await site.read(Address(NAMESPACE_KIND, "", "lws-system"))
+    await site.read(Address(NAMESPACE, "", "lws-system"))
     hooks = await read_webhooks(site, MUTATING)
     place = hooks["mpod.kb.io"]["clientConfig"]
     assert place["url"] == "https://127.0.0.1:9443/mutate--v1-pod"
@@ -106,13 +101,13 @@ async def test_an_old_definition_of_ours_is_brought_up_to_date():
     site, old = Site(), LEADER_WORKER_SET.definition()
     root = old["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     root["properties"]["spec"]["properties"]["gone"] = {"type": "string"}
-    await site.create(DEFINITION_KIND, "", old)
+    await site.create(DEFINITION, "", old)
     assert await install_definitions(site, APIS, LOCAL) == [f"definition {CRD}: updated"]
-    stored = await site.read(Address(DEFINITION_KIND, "", CRD))
+    stored = await site.read(Address(DEFINITION, "", CRD))
     assert stored["spec"]["versions"] == LEADER_WORKER_SET.definition()["spec"]["versions"]
 
 
-async def test_a_definition_of_somebody_else_is_left_alone():
+async def test_a_foreign_definition_is_left_alone():
     site = Site()
     foreign = without_marks(LEADER_WORKER_SET.definition())
     await create_as_another(site, foreign)
@@ -122,7 +117,7 @@ async def test_a_definition_of_somebody_else_is_left_alone():
     assert site.writes == 0
 
 
-async def test_a_definition_of_somebody_else_is_replaced_when_told_to():
+async def test_a_foreign_definition_is_replaced_on_request():
     site = Site()
     await create_as_another(site, without_marks(LEADER_WORKER_SET.definition()))
     options = InstallOptions(replace_crds=True)
@@ -132,7 +127,7 @@ async def test_a_definition_of_somebody_else_is_replaced_when_told_to():
 
 async def create_as_another(site: Site, crd: dict) -> None:
     """A write in this process would have our own field manager."""
-    target = site.api.target(DEFINITION_KIND)
+    target = site.api.target(DEFINITION)
     await site.api.create(target, crd, WriteOptions(manager="kubectl"))
 
 
@@ -172,16 +167,16 @@ async def test_another_writer_is_met_with_a_second_look():
 async def test_a_definition_that_is_going_is_not_relied_on():
     site, crd = Site(), LEADER_WORKER_SET.definition()
     crd["metadata"]["finalizers"] = ["kohort.dev/held"]
-    await site.create(DEFINITION_KIND, "", crd)
-    await site.delete(Address(DEFINITION_KIND, "", CRD))
+    await site.create(DEFINITION, "", crd)
+    await site.delete(Address(DEFINITION, "", CRD))
     with pytest.raises(InstallRefused, match="is being deleted: try again"):
         await install_definitions(site, APIS, LOCAL)
 
 
 async def test_disaggregated_sets_stop_an_install():
     site = Site()
-    await site.create(NAMESPACE_KIND, "", {"metadata": {"name": "lab"}})
-    await site.create(DEFINITION_KIND, "", disaggregated_definition())
+    await site.create(NAMESPACE, "", {"metadata": {"name": "lab"}})
+    await site.create(DEFINITION, "", disaggregated_definition())
     await install_definitions(site, APIS, LOCAL)
     kind = {"apiVersion": DISAGGREGATED.api_version, "kind": DISAGGREGATED.name}
     await site.create(DISAGGREGATED, "lab", {**kind, "metadata": {"name": "split"}})

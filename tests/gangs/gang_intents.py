@@ -6,21 +6,16 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kohort.apis.gangs.dialect import Dialect
-from kohort.apis.gangs.intent import Intent, Membership, SubgroupKind, Tier, Tiers
+from kohort.apis.gangs.intent import Intent, SubgroupKind, Tiers
 from kohort.cluster.objects import Object
 from kohort.model.placement import Gang, Pack, Strength
+from kohort.testing import gangs as checks
+from kohort.testing.gangs import TIERS, list_members, make_pod
 
 OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "x-0", "uid": "u-1", "controller": True}
 RACK, SPINE = "topology.kubernetes.io/rack", "topology.kubernetes.io/spine"
-TIERS = Tiers(
-    (
-        Tier(0, "host", "kubernetes.io/hostname", "net"),
-        Tier(1, "rack", RACK, "net"),
-        Tier(2, "spine", SPINE, "net"),
-    ),
-    are_known=True,
-)
 HARD, SOFT = Strength.HARD, Strength.SOFT
+a_pod, members = make_pod, list_members
 
 
 def gang(size: int = 4, minimum: int | None = None, pack: Pack | None = None) -> Gang:
@@ -35,35 +30,14 @@ def intent(group: Gang | None = None, /, **given: Any) -> Intent:
     return Intent("ns", name, group or gang(**shape), OWNER, **told)
 
 
-def members(told: Intent) -> list[Membership]:
-    """What the pods of a gang are told: those of subgroups first, then the others."""
-    parts = [
-        name
-        for part in told.parts
-        for place, name in enumerate(part.names)
-        for _ in range(part.size + (part.extra if place == 0 else 0))
-    ]
-    size = told.gang.size
-    pack = told.gang.pack
-    return [
-        Membership(told.name, size, index, told.queue, part, pack)
-        for index, part in enumerate([*parts, *[""] * (size - len(parts))])
-    ]
-
-
 def mark_all(dialect: Dialect, told: Intent, tiers: Tiers = TIERS) -> list[Object]:
     """The pods of a gang, as they are made."""
     return [dialect.mark(a_pod(), member, tiers) for member in members(told)]
 
 
-def a_pod() -> Object:
-    return {"metadata": {"name": "x", "labels": {"app": "x"}}, "spec": {"containers": []}}
-
-
 def say(dialect: Dialect, told: Intent, tiers: Tiers = TIERS) -> tuple[Any, Any, Any]:
     """All that is said of a gang: objects, pods and losses."""
-    objects = dialect.render(told, tiers)
-    return objects, mark_all(dialect, told, tiers), dialect.find_losses(told, tiers)
+    return checks.say(dialect, told, tiers)
 
 
 LETTERS = st.text("abcdefghij", min_size=1, max_size=5)

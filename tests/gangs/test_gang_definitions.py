@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from kohort.apis.gangs.definitions import definitions_of
+from kohort.apiserver.schemas.definition import default_definition, validate_definition
 from kohort.cluster.objects import Object, name_of
-from kohort.simulator.schemas.definition import default_definition, validate_definition
 
 SHARED = os.environ.get("KOHORT_SHARED")
 FOLDER = Path(SHARED or ".", "data/volcano")

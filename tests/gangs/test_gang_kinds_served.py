@@ -13,16 +13,16 @@ from kohort.apis.gangs.dialects.kubernetes import V1ALPHA2
 from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.gangs.intent import SubgroupKind
 from kohort.apis.gangs.known import DIALECTS
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.inprocess import InProcessCluster
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.store import Store
 from kohort.cluster.errors import Invalid
+from kohort.cluster.kinds import DEFINITION, NAMESPACE
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address
 from kohort.model.placement import Pack, Strength
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.inprocess import InProcessCluster
-from kohort.simulator.kinds import DEFINITION, NAMESPACE
-from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.store.store import Store
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "gangs.md"

@@ -1,6 +1,7 @@
 """Gangs in the words of the scheduler plugins, of Koordinator and of Kueue."""
 
 import json
+from typing import Any
 
 from gang_intents import HARD, RACK, SOFT, TIERS, a_pod, gang, intent, members
 
@@ -40,7 +41,7 @@ def test_a_name_that_no_label_holds_is_a_loss_and_no_mark():
     assert COSCHEDULING.mark(a_pod(), members(long)[0], TIERS) == a_pod()
 
 
-def gathering(pack: Pack, tiers: Tiers = TIERS) -> object:
+def gathering(pack: Pack, tiers: Tiers = TIERS) -> Any:
     (group,) = KOORDINATOR.render(intent(pack=pack), tiers)
     text = annotations_of(group).get(TOPOLOGY_SPEC)
     return text and json.loads(text)["gatherStrategy"]

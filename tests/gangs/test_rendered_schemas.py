@@ -19,9 +19,9 @@ from kohort.apis.gangs.dialects.kai import KAI
 from kohort.apis.gangs.dialects.koordinator import KOORDINATOR
 from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.gangs.intent import Intent, Tiers
+from kohort.apiserver.schemas.structural import Structural, compile_schema
 from kohort.cluster.objects import Object
 from kohort.model.placement import Pack, Strength
-from kohort.simulator.schemas.structural import Structural, compile_schema
 
 SHARED = os.environ.get("KOHORT_SHARED")
 UPSTREAM = {
@@ -92,7 +92,7 @@ def test_a_native_pod_is_valid_in_1_37():
     kubernetes_validate.validate(marked, "1.37", strict=True)
 
 
-def test_a_field_that_nobody_knows_is_a_fault():
+def test_a_field_that_the_schema_does_not_have_is_a_fault():
     (obj,) = VOLCANO.render(intent(pack=Pack(Strength.HARD, 1)), TIERS)
     obj["spec"]["networkTopology"]["tier"] = 1
     obj["spec"]["minMember"] = "4"

@@ -7,11 +7,11 @@ from typing import Any
 from operator_lab import LWS, Lab, make_lws, set_image
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apiserver.store.entries import ChangeType, Event
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.planning.plan import plan
-from kohort.simulator import kinds
 from kohort.simulator.stages import CRASH_AFTER, CRASH_EXIT_CODE, CRASH_TIMES
-from kohort.simulator.store.entries import ChangeType, Event
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 NOTES = "/spec/leaderWorkerTemplate/workerTemplate/metadata"

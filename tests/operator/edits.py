@@ -2,9 +2,10 @@
 
 from operator_lab import Lab
 
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
 

@@ -6,9 +6,9 @@ from kohort.apis import api
 from kohort.apis.gangs.dialects import volcano
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP
 from kohort.apis.leaderworkerset import labels
+from kohort.apiserver.api.requests import WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, annotations_of, name_of, uid_of
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import WriteOptions
 
 VOLCANO = api.Settings(gangs=(volcano.VOLCANO,))
 _SCHEMA: Object = {

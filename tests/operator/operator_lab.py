@@ -19,35 +19,35 @@ import orjson
 
 from kohort.apis.api import DEFAULTS, Api, Settings
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apiserver.api.admission import NoAdmission, Review
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.api.requests import DeleteOptions, Patch, Target, WriteOptions
+from kohort.apiserver.inprocess import InProcessCluster
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.store import Store
+from kohort.cluster import kinds
 from kohort.cluster.errors import InternalError
 from kohort.cluster.objects import Kind, Object
-from kohort.cluster.port import Selection, WatchEvent
+from kohort.cluster.port import PatchType, Selection, WatchEvent
 from kohort.controller.api_controller import ControllerContext
 from kohort.controller.install.webhooks import Endpoint, write_definitions
 from kohort.controller.operator import Operator
-from kohort.simulator import kinds
-from kohort.simulator.admission.inprocess import ApiAdmission, ApiConversions
-from kohort.simulator.api.admission import NoAdmission, Review
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, Target, WriteOptions
+from kohort.simulator.api_admission import ApiAdmission, ApiConversions
 from kohort.simulator.builtins import builtin_parts
 from kohort.simulator.clock import VirtualClock
 from kohort.simulator.embedded.bootstrap import bootstrap
 from kohort.simulator.embedded.model_agent import ModelAgent
-from kohort.simulator.inprocess import InProcessCluster
 from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.nodes import NodeMake, Nodes
-from kohort.simulator.resources.builtin import builtin_resources
 from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.stages import KubeletStages
-from kohort.simulator.store.store import Store
 from kohort.simulator.world import World
 from kohort.simulator.world.component_runner import ComponentRunner
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LWS = LEADER_WORKER_SET.kind
-KINDS = {k.name: k for k in (LWS, kinds.NODE, kinds.REVISION, kinds.NAMESPACE)}
+KINDS = {k.name: k for k in (LWS, kinds.NODE, kinds.CONTROLLER_REVISION, kinds.NAMESPACE)}
 WRITES = ("create", "update", "patch", "delete")
 
 

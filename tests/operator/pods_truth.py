@@ -5,9 +5,9 @@ from typing import Any
 
 from operator_lab import Lab, make_lws
 
+from kohort.apiserver.store.entries import ChangeType, Event
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
-from kohort.simulator.store.entries import ChangeType, Event
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 PODS = {"kohort.dev/carrier": "pods"}

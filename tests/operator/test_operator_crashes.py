@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from operator_lab import Lab, make_lws, set_image, set_replicas
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 Step = Callable[[Lab], Awaitable[None]]
 

@@ -2,7 +2,7 @@
 
 from operator_lab import Lab, make_lws
 
-from kohort.simulator import kinds
+from kohort.cluster import kinds
 
 
 async def test_nothing_is_planned_without_the_lease():

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from operator_lab import CountingCluster, Lab, make_lws
 
+from kohort.cluster import kinds
 from kohort.cluster.errors import Conflict, Forbidden, KohortError, Unavailable
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 QUOTA = 'services "x" is forbidden: exceeded quota: few, requested: services=1, used: services=1'
 ERRORS = {

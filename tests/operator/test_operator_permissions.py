@@ -14,16 +14,21 @@ from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE, POD_GROUP
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apiserver.api.requests import WriteOptions
+from kohort.apiserver.inprocess import InProcessCluster
+from kohort.cluster import kinds
+from kohort.cluster.kinds import NAMESPACE as NAMESPACE_KIND
+from kohort.cluster.kinds import SECRET as SECRET_KIND
 from kohort.cluster.objects import Kind
 from kohort.cluster.permissions import Grant
-from kohort.cluster.port import Address, PatchForm
+from kohort.cluster.port import Address, PatchType
 from kohort.controller.api_controller import ControllerContext
 from kohort.controller.caches.informers import Reports
 from kohort.controller.certificates.bundles import BundleHolder
 from kohort.controller.certificates.keeper import Keeper, Places
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.install import InstallOptions, install_webhooks
-from kohort.controller.install.names import LEASE, NAMESPACE, NAMESPACE_KIND, SECRET, SECRET_KIND
+from kohort.controller.install.names import LEASE, NAMESPACE, SECRET
 from kohort.controller.install.permissions import (
     certificate_grants,
     cluster_grants,
@@ -33,9 +38,6 @@ from kohort.controller.install.webhooks import list_bundle_holders
 from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
 from kohort.controller.process.presence import Presence
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import WriteOptions
-from kohort.simulator.inprocess import InProcessCluster
 
 APIS = [LEADER_WORKER_SET]
 VERBS = {"read": "get", "list": "list", "watch": "watch", "create": "create"}
@@ -71,7 +73,7 @@ class AuditedCluster(CountingCluster):
             kind = target if isinstance(target, Kind) else target.kind
             part = target.part if isinstance(target, Address) else ""
             self.note(VERBS[name], Grant(kind, (), part))
-            if PatchForm.APPLY in args:
+            if PatchType.APPLY in args:
                 # An apply that finds nothing is a create, and asked as one.
                 self.note("create", Grant(kind, ()))
             return method(target, *args, **options)

@@ -3,7 +3,7 @@
 import pytest
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 
-from kohort.simulator import kinds
+from kohort.cluster import kinds
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ async def test_a_deleted_worker_takes_its_whole_group_along(lab: Lab):
 
 
 async def test_a_worker_that_is_gone_at_once_is_missed_all_the_same(lab: Lab):
-    """Spec §16.3: upstream lets the lone worker be replaced, and the old group lives on."""
+    """Upstream lets the lone worker be replaced, and the old group lives on."""
     await lab.apply(make_lws(groups=2))
     await lab.until(lab.is_available)
     leader = lab.find(kinds.POD, "x-1")
@@ -75,5 +75,5 @@ async def test_deleting_a_workload_takes_everything_with_it(lab: Lab):
     await lab.until(lab.is_available)
     await lab.delete(LWS, "x")
     await lab.run(120)
-    for kind in (kinds.POD, kinds.STATEFUL_SET, kinds.REVISION):
+    for kind in (kinds.POD, kinds.STATEFUL_SET, kinds.CONTROLLER_REVISION):
         assert lab.all(kind) == []

@@ -8,10 +8,11 @@ import pytest
 from operator_lab import Lab
 
 from gadget_api import GADGET, GADGETS, PART, PROFILE, make_gadget, make_part, make_profile
+from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.cluster.kinds import EVENT
 from kohort.cluster.objects import Kind, Object
-from kohort.controller.events import EVENT
+from kohort.cluster.port import PatchType
 from kohort.model.reasons import Notice
-from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
 
 STATUS, PART_STATUS = ("patch", "Gadget/status"), ("patch", "GadgetPart/status")
 

@@ -5,7 +5,7 @@ from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 from pods_truth import make, names, uids, writes
 
 from kohort.apis.api import Settings
-from kohort.simulator import kinds
+from kohort.cluster import kinds
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ async def test_no_webhook_is_needed(lab: Lab):
     assert made and variables[0]["name"] == "LWS_LEADER_ADDRESS"
 
 
-async def test_a_carrier_that_nobody_knows_is_told(lab: Lab):
+async def test_an_unknown_carrier_is_reported(lab: Lab):
     lab.break_webhooks()
     await lab.apply(make(annotations={"kohort.dev/carrier": "pigeons"}))
     await lab.run(10)
@@ -130,7 +130,7 @@ async def test_deleting_a_workload_takes_everything_with_it(lab: Lab):
     await lab.until(lab.is_available)
     await lab.delete(LWS, "x")
     await lab.run(120)
-    for kind in (kinds.POD, kinds.SERVICE, kinds.REVISION):
+    for kind in (kinds.POD, kinds.SERVICE, kinds.CONTROLLER_REVISION):
         left = [o for o in lab.all(kind) if o["metadata"]["name"] != "kubernetes"]
         assert left == []
 

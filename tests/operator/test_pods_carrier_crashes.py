@@ -6,8 +6,8 @@ import pytest
 from operator_lab import Lab, set_image, set_replicas
 from pods_truth import PodTruth, make, names
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 Step = Callable[[Lab], Awaitable[None]]
 CLAIM = {
@@ -76,7 +76,7 @@ def summary(lab: Lab) -> Object:
         "images": {p["spec"]["containers"][0]["image"] for p in lab.all(kinds.POD)},
         "claims": sorted(c["metadata"]["name"] for c in lab.all(kinds.CLAIM)),
         "services": sorted(s["metadata"]["name"] for s in lab.all(kinds.SERVICE)),
-        "revisions": len(lab.all(kinds.REVISION)),
+        "revisions": len(lab.all(kinds.CONTROLLER_REVISION)),
         "counts": [status.get(k) for k in ("replicas", "readyReplicas", "updatedReplicas")],
         "conditions": sorted((c["type"], c["status"]) for c in status["conditions"]),
     }

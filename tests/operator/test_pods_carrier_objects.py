@@ -6,9 +6,9 @@ import pytest
 from operator_lab import LWS, Lab, make_lws, set_replicas
 from pods_truth import PODS, make, names, owner_of
 
+from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 CLAIM = {
     "metadata": {"name": "models", "labels": {"kept": "yes"}},

@@ -6,9 +6,10 @@ import pytest
 from operator_lab import LWS, Lab
 from pods_truth import PodTruth, is_serving, make, names, uids
 
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 NONE = {"restartPolicy": "None"}
 AFTER_START = {"restartPolicy": "RecreateGroupAfterStart"}
@@ -138,7 +139,7 @@ async def test_an_orphaned_worker_is_told_and_not_taken_over(lab: Lab):
     assert changed(lab, before) == GROUP
 
 
-async def test_a_pod_of_somebody_else_with_our_name_is_told(lab: Lab):
+async def test_a_foreign_pod_with_our_name_is_reported(lab: Lab):
     taken = {"metadata": {"name": "x-0", "namespace": "default"}}
     spec = {"containers": [{"name": "own", "image": "own"}]}
     target = lab.api.target(kinds.POD, "default")

@@ -5,8 +5,8 @@ from operator_lab import Lab, set_image, set_replicas
 from pods_truth import PodTruth, images, make, uids
 
 from kohort.apis.api import Settings
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 STRATEGY = "/metadata/annotations/kohort.dev~1rollout-strategy"
 PARTITION = "/spec/rolloutStrategy/rollingUpdateConfiguration/partition"
@@ -119,7 +119,7 @@ async def test_a_template_that_comes_back_in_the_middle_makes_no_second_revision
     await lab.run(60)
     assert truth.fewest_ready >= 3
     assert set(images(lab).values()) == {"engine:1"}
-    assert len(lab.all(kinds.REVISION)) == 2
+    assert len(lab.all(kinds.CONTROLLER_REVISION)) == 2
     await lab.close()
 
 
@@ -139,9 +139,9 @@ async def test_a_note_that_was_wiped_out_costs_no_group_too_many():
     await lab.edit("x", set_image("engine:2"))
     await lab.until(lambda: "engine:2" in images(lab).values())
     path = "/metadata/annotations/kohort.dev~1progress"
-    for revision in lab.all(kinds.REVISION):
+    for revision in lab.all(kinds.CONTROLLER_REVISION):
         operation = {"op": "remove", "path": path}
-        await lab.edit(revision["metadata"]["name"], operation, kind=kinds.REVISION)
+        await lab.edit(revision["metadata"]["name"], operation, kind=kinds.CONTROLLER_REVISION)
     await lab.until(lab.is_available)
     assert truth.fewest_ready >= 3
     assert set(images(lab).values()) == {"engine:2"}

@@ -6,7 +6,7 @@ from operator_lab import Lab, make_lws
 
 from kohort.apis.api import Snapshot
 from kohort.apis.group_cache import GroupCache
-from kohort.simulator import kinds
+from kohort.cluster import kinds
 
 
 def gather(lab: Lab) -> Snapshot:

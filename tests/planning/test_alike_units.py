@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from line_search import NEW, NOW, OLD, World, instance_policy, search, serving
+from line_search import NEW, NOW, OLD, World, group_of, instance_policy, search, serving
 from test_line_budget import check_budget, is_finished, line
 
 from kohort.model.plans import Hold
@@ -100,6 +100,28 @@ def test_a_partition_keeps_so_many_old_units_whichever_they_are(budget, partitio
     assert sorted(revisions) == [NEW] * (3 - partition) + [OLD] * partition
 
 
+def go_back(*states) -> list[int]:
+    """The units that go when the target is the revision that the line had before."""
+    state = line(start(*states), instance_policy(2, 1, partition=1), victims=Victims.ALIKE)
+    return retired(plan_step(replace(state, base=""), NOW))
+
+
+def test_a_partition_keeps_no_broken_unit_of_a_revision_that_the_user_gave_up():
+    assert go_back((NEW, READY), (OLD, Phase.STARTING)) == [1]
+    assert go_back((OLD, Phase.BROKEN), (NEW, READY)) == [0]
+    assert go_back((NEW, READY), (OLD, READY)) == []
+
+
+@pytest.mark.parametrize("base", ["", "before"])
+def test_the_role_is_updated_when_no_such_unit_is_left(base: str):
+    def is_updated(*states) -> bool:
+        (held,) = group_of(start(*states), {"r": 2}).roles
+        return replace(held, base=base, partition=1, are_alike=True).is_updated
+
+    assert is_updated((NEW, READY), (OLD, READY))
+    assert is_updated((NEW, READY), (OLD, Phase.STARTING)) is bool(base)
+
+
 def test_a_missing_unit_is_made_old_while_the_partition_protects_more():
     policy = instance_policy(3, 1, partition=2)
     step = decide(start((OLD, READY), (NEW, READY)), policy)
@@ -124,6 +146,15 @@ def test_the_cheapest_and_newest_of_the_ready_ones_go():
 def test_old_units_go_before_new_ones_when_the_line_shrinks():
     world = start((NEW, READY), (OLD, READY), (OLD, READY), (NEW, READY))
     assert retired(decide(world, instance_policy(2, 1))) == [1, 2]
+
+
+def test_a_line_that_shrinks_in_a_rollout_keeps_a_new_unit():
+    starting = Phase.STARTING
+    world = start((OLD, READY), (NEW, starting), (NEW, starting))
+    gone = retired(decide(world, instance_policy(1, 1, 1)))
+    assert gone[0] == 0 and len(gone) == 2
+    world = start((OLD, READY), (OLD, READY), (NEW, starting), (NEW, starting))
+    assert len(retired(decide(world, instance_policy(2, 2, 1)))) == 2
 
 
 def test_a_paused_rollout_replaces_what_the_user_asks_for_and_nothing_else():
@@ -156,3 +187,19 @@ def test_a_unit_that_is_prepared_pays_for_nobody():
 def test_a_partition_protects_nothing_that_the_user_wants_replaced():
     world = start((NEW, READY), (NEW, READY), unwanted=frozenset({1}))
     assert retired(decide(world, instance_policy(2, 1, partition=2))) == [1]
+
+
+def test_a_line_grows_only_while_few_units_are_unavailable():
+    policy = replace(instance_policy(6, 1), growth_max=2)
+    step = decide(start((NEW, READY), (NEW, Phase.STARTING)), policy)
+    assert len(step.make) == 1
+    (blocker,) = [b for b in step.blockers if b.reason == "WaitingForGrowth"]
+    assert blocker.message.startswith("3 instances are made when more are available: 2 may be")
+    assert not decide(start(*[(NEW, Phase.STARTING)] * 2), policy).make
+    made = run_out(start(), policy)[1]
+    assert made == 6
+
+
+def test_a_limit_of_none_at_all_counts_as_one():
+    policy = replace(instance_policy(3, 1), growth_max=0)
+    assert len(decide(start((NEW, READY)), policy).make) == 1

@@ -9,6 +9,7 @@ from kohort.model.observed import Crash, Failure, Group, Member, Observed, Progr
 from kohort.model.policies import Backoff, RecoveryPolicy, RolloutPolicy, Trigger
 from kohort.model.units import Phase, Reach
 from kohort.model.workload import Role, Workload
+from kohort.planning.availability import judge_availability
 from kohort.planning.failures import RECORDS_MAX, keep_failures, trust_seconds, wait_seconds
 from kohort.planning.lines import group_line
 from kohort.planning.plan import plan
@@ -89,7 +90,7 @@ class TestWaits:
         found = plan_recovery(group_line(workload(), Observed((stale,), failures=held)), T0 + 1)
         assert (found.restarts, found.failures, found.waits) == ((), held, {0: 19.0})
 
-    def test_a_member_that_was_deleted_makes_nobody_wait(self):
+    def test_a_deleted_member_is_replaced_without_backoff(self):
         gone = replace(group(0, "life"), lost=("x-0-1",))
         held = (Failure(0, "new", "before", 6, T0, Crash("x-0")),)
         found = plan_recovery(group_line(workload(), Observed((gone,), failures=held)), T0 + 1)
@@ -211,6 +212,11 @@ class TestHold:
             plan(workload(rollout=policy), rolling(group(2, "a")), T0 + 2).step.rollout.boundary
             == 1
         )
+
+    def test_a_strategy_of_another_package_has_the_trial(self):
+        policy = replace(POLICY, strategy="of-another-package")
+        state = group_line(workload(rollout=policy), rolling(group(2, "a")))
+        assert judge_availability(state, T0 + 2).waits == {2: 3.0}
 
     @pytest.mark.parametrize("strategy", ["budgeted", "compatible"])
     @pytest.mark.parametrize("count", [1, 3])

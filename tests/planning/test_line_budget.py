@@ -110,14 +110,14 @@ class TestExamples:
         ],
     )
     def test_the_golden_rollouts_of_roles(self, units, retired):
-        """Model serving §14, role rolling update with four instances and two that may be down."""
+        """A rollout by role of a ModelServing: four instances, of which two may be down."""
         phases = {"R": Phase.READY, "C": Phase.STARTING, "D": Phase.LEAVING}
         states = [tuple(text.split()) for text in units.split(", ")]
         found = self.plan(*((i, (r, phases[p])) for i, (r, p) in enumerate(states)))
         assert [gone.ordinal for gone in found.retire] == retired
 
     def test_positions_below_the_partition_are_spared_in_a_sparse_line(self):
-        """Model serving §14: [1, 3, 5, 8] with partition 2."""
+        """As in a ModelServing whose ordinals are [1, 3, 5, 8], with partition 2."""
         policy = instance_policy(4, 4, partition=2)
         units = [(ordinal, (OLD, Phase.READY)) for ordinal in (1, 3, 5, 8)]
         found = self.plan(*units, policy=policy)

@@ -62,7 +62,7 @@ class TestRecovery:
         ]
 
     def test_a_member_that_was_replaced_behind_our_back_counts(self):
-        """Spec §16.3."""
+        """Upstream lets the lone member be replaced, and the old group lives on."""
         found = restarts(workload(), Observed((group(lost=("x-0-2",)),)))
         assert [r.cause for r in found] == ["x-0-2"]
 
@@ -98,7 +98,7 @@ class TestStartup:
         assert plan_startup(group_line(waiting, Observed((starting,)))) == frozenset()
         assert plan_startup(group_line(waiting, Observed((started,)))) == {0}
 
-    def test_a_leaving_group_gets_nobody(self):
+    def test_a_leaving_group_gets_no_new_member(self):
         assert (
             plan_startup(group_line(workload(), Observed((group(phase=LEAVING),)))) == frozenset()
         )

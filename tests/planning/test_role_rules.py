@@ -7,7 +7,7 @@ from line_search import NEW, NOW, OLD, World, group_of, instance_policy, live, s
 
 from kohort.model.cycles import find_cycle
 from kohort.model.observed import Observed
-from kohort.model.policies import Gate, RolloutPolicy, Rule, Skew
+from kohort.model.policies import Amendment, Gate, RolloutPolicy, Rule, Skew
 from kohort.model.units import GROUPS, Line, Phase, Reach
 from kohort.model.workload import Role, Workload
 from kohort.planning.plan import plan
@@ -81,6 +81,15 @@ def test_no_role_is_updated_further_ahead_than_the_skew_allows(sizes, skew, fail
     assert not found
 
 
+@pytest.mark.parametrize("skew", [Skew(units=1), Skew(share=0.25)], ids=str)
+def test_all_roles_that_the_skew_allows_advance_in_one_step(skew: Skew):
+    """Upstream lets the slowest role alone go on (rbg#154), so rounds add up over all roles."""
+    sizes = {"a": 4, "b": 4, "c": 4}
+    rule = Rule("even", tuple(sizes), update_skew=skew)
+    steps = steps_of(start(sizes), workload(sizes, rule))
+    assert {role: len(step.retire) for role, step in steps.items()} == {"a": 1, "b": 1, "c": 1}
+
+
 def test_an_ordered_rule_updates_nothing_of_the_second_before_the_first_is_done():
     sizes = {"a": 2, "b": 2}
     asked = workload(sizes, Rule("first a", ("a", "b"), is_ordered=True), unavailable=2)
@@ -125,7 +134,7 @@ def test_a_role_that_waits_says_for_which_one():
 
 
 class TestGrowth:
-    """Role-based groups §3.12."""
+    """As upstream bounds the skew of roles."""
 
     def plan(self, counts: dict[str, int], sizes: dict[str, int], skew: Skew, gate=Gate.NONE):
         rule = Rule("ratio", tuple(sizes), scale_skew=skew, gate=gate)
@@ -146,6 +155,15 @@ class TestGrowth:
         steps = plan(asked, Observed((replace(held, roles=roles),)), NOW).steps
         assert [m.ordinal for m in steps[Line(0, "a")].make] == []
         assert [m.ordinal for m in steps[Line(0, "b")].make] == [0]
+
+    def test_numbers_of_units_that_are_alike_are_no_growth(self):
+        rule = Rule("ratio", ("a", "b"), scale_skew=Skew(units=1))
+        sizes = {"a": 4, "b": 4}
+        world = World((("a", ((3, (NEW, READY)),)), ("b", ((0, (NEW, READY)),))))
+        held = group_of(world, sizes)
+        roles = tuple(replace(role, are_alike=True, grown=1) for role in held.roles)
+        steps = plan(workload(sizes, rule), Observed((replace(held, roles=roles),)), NOW).steps
+        assert [len(steps[Line(0, name)].make) for name in sizes] == [1, 1]
 
     def test_equal_roles_grow_in_step(self):
         sizes = {"a": 3, "b": 3}
@@ -217,3 +235,65 @@ def test_a_role_is_updated_after_those_that_it_comes_after_and_no_skew_stops_it(
         return "b was touched" if touched and not done else ""
 
     assert not search(start(sizes), lambda w: steps_of(w, asked), check, is_over)
+
+
+def test_an_old_unit_beyond_the_wanted_ones_keeps_no_other_old():
+    """The user went back in the middle of a rollout with surge: the extra unit is old, too."""
+    rule = Rule("even", ("a", "b"), update_skew=Skew(share=0.5))
+    asked = workload({"a": 2, "b": 2}, rule, unavailable=2)
+    extra = ((0, (NEW, READY)), (1, (OLD, READY)), (2, (OLD, READY)))
+    world = World((("a", extra), ("b", ((0, (NEW, READY)), (1, (NEW, READY))))))
+    assert 1 in [gone.ordinal for gone in steps_of(world, asked)["a"].retire]
+
+
+@pytest.mark.parametrize("is_ordered", [False, True])
+def test_no_role_waits_for_one_whose_units_cannot_follow(is_ordered: bool):
+    """The user alone can help: nothing may be made anew, and nothing can change as it runs."""
+    skew = None if is_ordered else Skew(units=1)
+    rule = Rule("even", ("a", "b"), update_skew=skew, is_ordered=is_ordered)
+    asked = workload({"a": 2, "b": 2}, rule, unavailable=2)
+    first, second = asked.roles
+    asked = replace(asked, roles=(replace(first, amendment=Amendment.ONLY), second))
+    steps = steps_of(start({"a": 2, "b": 2}), asked)
+    assert len(steps["b"].retire) == 2 and not steps["a"].retire
+
+
+@pytest.mark.parametrize("skew", [None, Skew(share=0.25)], ids=["order", "skew"])
+def test_a_surge_unit_stands_for_no_wanted_unit_that_is_not_ready_yet(skew: Skew | None):
+    """It goes when the last old one has: then the role would have fewer than it should."""
+    rule = Rule("first a", ("a", "b"), is_ordered=skew is None, update_skew=skew)
+    surge = ((0, (NEW, Phase.STARTING)), (1, (NEW, READY)), (2, (NEW, READY)))
+    others = ((0, (OLD, READY)), *((i, (NEW if skew else OLD, READY)) for i in range(1, 4)))
+    world = World((("a", surge), ("b", others)))
+    assert steps_of(world, workload({"a": 2, "b": 4}, rule))["b"].retire == ()
+
+
+def hold_first(asked: Workload) -> Workload:
+    """The same, where the first unit of each role keeps its revision."""
+    roles = (
+        replace(role, rollout=replace(role.rollout, partition=1))
+        for role in asked.roles
+        if role.rollout is not None
+    )
+    return replace(asked, roles=tuple(roles))
+
+
+def test_an_updated_unit_below_the_partition_stands_for_none_above_it_in_an_order():
+    """The user has gone back: the first of each was never changed, the second is still to be."""
+    asked = workload({"a": 2, "b": 2}, Rule("first a", ("a", "b"), is_ordered=True))
+    units = ((0, (NEW, READY)), (1, (OLD, READY)))
+    steps = steps_of(World((("a", units), ("b", units))), hold_first(asked))
+    assert [gone.ordinal for gone in steps["a"].retire] == [1]
+    assert steps["b"].retire == ()
+    (blocker,) = steps["b"].blockers
+    assert "role a, of which 0 of 2 instances are updated and ready" in blocker.message
+
+
+def test_an_updated_unit_below_the_partition_stands_for_none_above_it_in_a_skew():
+    """Of two to be updated a has none and b has one: half of them is as far as b may be ahead."""
+    rule = Rule("even", ("a", "b"), update_skew=Skew(share=0.5))
+    new, old = (NEW, READY), (OLD, READY)
+    lines = (("a", ((0, new), (1, old), (2, old))), ("b", ((0, new), (1, old), (2, new))))
+    steps = steps_of(World(lines), hold_first(workload({"a": 3, "b": 3}, rule)))
+    assert [gone.ordinal for gone in steps["a"].retire] == [2]
+    assert steps["b"].retire == ()

@@ -22,7 +22,7 @@ def test_the_budget_is_never_broken_and_the_rollout_ends(policy, failures):
 
 
 def test_the_model_finds_the_budget_that_upstream_breaks():
-    """Reliability §4.1: with (2, 0, 2) and one failure upstream gives up too much."""
+    """With two groups, none down, two extra and one failure, upstream gives up too much."""
     policy = RolloutPolicy(2, max_unavailable=0, max_surge=2)
     assert check_strategy(plan_compatible, (policy,), has_stale_views=False)
 

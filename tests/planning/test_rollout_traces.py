@@ -1,5 +1,5 @@
 """
-The traces of spec §12.2: what the upstream suite expects step by step.
+Traces of rollouts: what LeaderWorkerSet's own suite expects step by step.
 
 A trace is played against the compatible strategy alone: after each event the
 strategy is asked until it stands still, as the controller would.
@@ -73,7 +73,7 @@ def test_a_rollout_takes_upstreams_steps(stage: RolloutState, trace: list):
 
 
 def test_the_nine_stages_of_the_guide_hold_where_the_rule_is_still_the_same():
-    """Requirement 003 with R=4, U=2, S=2; stages 7 and 8 as spec §13 corrects them."""
+    """Upstream's guide, with four groups, two down, two extra; stages 7 and 8 as of lws#778."""
     stage = start(4, 2, 2)
     assert stage.step() == (4, 6)  # stage 2
     assert stage.step() == (2, 6)  # stage 3

@@ -24,7 +24,7 @@ READY, STARTING, LEAVING = Phase.READY, Phase.STARTING, Phase.LEAVING
     ],
 )
 def test_missing_ordinals_are_the_lowest(wanted, held, limit, made):
-    """Model serving §14."""
+    """What ModelServings of kthena keep."""
     assert find_missing(held, wanted, limit) == made
 
 
@@ -45,7 +45,7 @@ def test_missing_ordinals_are_the_lowest(wanted, held, limit, made):
 def test_who_goes_is_chosen_by_readiness_then_cost_then_ordinal(
     count, wanted, protected, costs, unready, left
 ):
-    """Model serving §3.6 and §14; units below the partition are spared first of all."""
+    """As kthena chooses; units below the partition are spared first of all."""
     units = [
         make_instance(
             ordinal,
@@ -69,7 +69,7 @@ def test_units_beyond_the_count_stay_while_they_are_not_too_many():
 
 
 def test_one_that_leaves_is_not_counted_again():
-    """Model serving §14: [0, 1, 2] of which 2 leaves, and two are wanted: nothing happens."""
+    """[0, 1, 2] of which 2 leaves, and two are wanted: nothing happens."""
     states = {0: READY, 1: READY, 2: LEAVING}
     units = [make_instance(o, (NEW, phase)) for o, phase in states.items()]
     found = choose_ordinals(units, 2, Victims.CHEAPEST)

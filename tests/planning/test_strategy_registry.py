@@ -2,14 +2,17 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from planning_builders import progress, units
 
+from kohort.model.plans import Rollout
 from kohort.model.policies import RolloutPolicy, list_strategies
 from kohort.planning.rollout import UnknownStrategy, find_strategy
-from kohort.testing.strategies import check_strategy
+from kohort.planning.rollout.budgeted import plan_budgeted
+from kohort.testing import check_strategy
 
 MODULE = '''
 from kohort.model.plans import Rollout
@@ -74,6 +77,31 @@ def test_the_search_finds_a_strategy_that_does_not(package):
     from slow_rollouts import plan_at_once
 
     assert any("without the budget" in found for found in check_strategy(plan_at_once))
+
+
+BROKEN = {
+    "it raised ZeroDivisionError": lambda units, progress, target, policy: 1 // 0,
+    "it returned 1, which is no Rollout": lambda units, progress, target, policy: 1,
+    "it released units below the partition, from 0 on": lambda units, progress, target, policy: (
+        replace(plan_budgeted(units, progress, target, policy), boundary=0)
+    ),
+    "the rollout never ends": lambda units, progress, target, policy: Rollout(
+        policy.wanted, policy.wanted
+    ),
+    "for the same units in another order": lambda units, progress, target, policy: Rollout(
+        units[0].ordinal if units else 0, policy.wanted
+    ),
+}
+KEPT = (RolloutPolicy(2, partition=1, max_unavailable=1, max_surge=1),)
+
+
+@pytest.mark.parametrize("sentence", BROKEN)
+def test_the_search_says_what_is_wrong_and_in_which_state(sentence: str):
+    [fault] = check_strategy(BROKEN[sentence], KEPT)
+    assert fault.startswith("2 wanted, 1 down, 1 extra, partition 1: ")
+    assert sentence in fault
+    if "never ends" not in sentence:
+        assert "unit 0 old and ready, unit 1 old and ready" in fault
 
 
 def test_an_unknown_strategy_is_named():

@@ -147,7 +147,7 @@ def test_a_role_that_is_held_says_by_which_rule_and_by_how_much():
     assert "while role b, whose rollout is paused, has 3 of 10" in blocker.message
 
 
-def test_the_slowest_role_waits_for_nobody_but_itself():
+def test_the_slowest_role_waits_for_no_other_role():
     sizes = {"a": 2, "b": 2}
     world = make_world(sizes, {"b": 1}).put("a", 1, (NEW, STARTING))
     told = {b.reason: b.message for b in steps_of(world, workload(sizes, TOGETHER))["a"].blockers}

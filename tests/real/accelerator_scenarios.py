@@ -1,5 +1,5 @@
 """
-The scenarios of spec §8.2 that are about TPUs: variables of pods that may well stay Pending.
+The scenarios of LeaderWorkerSet's suite that are about TPUs: pods may well stay Pending.
 
 So nothing here waits for readiness, and nothing needs a node that has any.
 """
@@ -8,8 +8,8 @@ from typing import Any
 
 from cluster_driver import Driver, make_lws
 
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, name_of
-from kohort.simulator.kinds import POD
 
 TPUS = {"resources": {"limits": {"google.com/tpu": "4"}}}
 HOSTS, NUMBER, NAME = "TPU_WORKER_HOSTNAMES", "TPU_WORKER_ID", "TPU_NAME"

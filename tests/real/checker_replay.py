@@ -16,6 +16,8 @@ from audit_log import AuditLog
 from watch_record import Record, Seen
 
 from kohort.apis.leaderworkerset import labels
+from kohort.apiserver.store.entries import ChangeType
+from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object, annotations_of, uid_of
 from kohort.simulation.checkers import Scene
 from kohort.simulation.checkers.stability import Stability
@@ -24,8 +26,6 @@ from kohort.simulation.faulty_cluster import WRITER, Request
 from kohort.simulation.leaderworkerset.labels import WORKLOAD
 from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.scenario import NAME, NAMESPACE, PODS, STATEFULSETS, Fault, Scenario
-from kohort.simulator.kinds import POD, STATEFUL_SET
-from kohort.simulator.store.entries import ChangeType
 
 OPERATOR = "operator"
 # For how long an operator, or any other controller, may not have seen something when busy.

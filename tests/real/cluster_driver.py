@@ -17,11 +17,11 @@ from watch_record import Record
 
 from kohort.apis.leaderworkerset.labels import KIND as LWS
 from kohort.cluster.errors import ClusterError, WatchExpired
+from kohort.cluster.kinds import CONTROLLER_REVISION, NAMESPACE, POD, SERVICE, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object, find_condition, is_leaving, name_of, uid_of
-from kohort.cluster.port import Address, Cluster, PatchForm, Selection, WatchEvent
-from kohort.simulator.kinds import NAMESPACE, POD, REVISION, SERVICE, STATEFUL_SET
+from kohort.cluster.port import Address, Cluster, PatchType, Selection, WatchEvent
 
-KINDS = (LWS, POD, STATEFUL_SET, SERVICE, REVISION)
+KINDS = (LWS, POD, STATEFUL_SET, SERVICE, CONTROLLER_REVISION)
 WAIT_SECONDS = 180.0  # for a machine that has much else to do
 Claim = Callable[[], Any]
 
@@ -64,13 +64,13 @@ class Driver:
     async def edit(self, name: str, *operations: Object, kind: Kind = LWS) -> None:
         """Change an object, by JSON patch."""
         address = Address(kind, self.namespace, name)
-        stored = await self.cluster.patch(address, list(operations), PatchForm.JSON)
+        stored = await self.cluster.patch(address, list(operations), PatchType.JSON)
         self._edited[name] = stored["metadata"].get("generation", 0)
 
     async def edit_as(self, manager: str, kind: Kind, name: str, body: Object) -> None:
         """Change an object by strategic merge patch, in the name of one of kubectl's commands."""
         address = Address(kind, self.namespace, name)
-        await self.cluster.patch(address, body, PatchForm.STRATEGIC, manager=manager)
+        await self.cluster.patch(address, body, PatchType.STRATEGIC, manager=manager)
 
     async def delete(self, kind: Kind, name: str, **options: Any) -> None:
         """Delete an object."""

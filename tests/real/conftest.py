@@ -20,6 +20,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all-samples", action="store_true", help=text)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Rehearse takeovers, which takes minutes, only where all samples are tried."""
+    is_long = collection_path.name == "test_real_takeover.py"
+    return True if is_long and not config.getoption("all_samples", default=False) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """Where the operator is to work."""

@@ -16,6 +16,7 @@ from watch_record import Seen
 
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.labels import KIND as LWS
+from kohort.cluster.kinds import EVENT, POD, SERVICE, STATEFUL_SET
 from kohort.cluster.objects import (
     Object,
     annotations_of,
@@ -27,8 +28,6 @@ from kohort.cluster.objects import (
     uid_of,
 )
 from kohort.cluster.port import Address, Selection
-from kohort.controller.events import EVENT
-from kohort.simulator.kinds import POD, SERVICE, STATEFUL_SET
 
 COMPATIBLE = {"kohort.dev/rollout-strategy": "compatible"}
 RESTARTED = "kubectl.kubernetes.io/restartedAt"

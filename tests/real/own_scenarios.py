@@ -8,9 +8,9 @@ from upstream_scenarios import bring_up, is_rolled
 
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.labels import KIND as LWS
+from kohort.cluster.kinds import NODE, POD, STATEFUL_SET
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.cluster.port import Address, PatchForm, Selection
-from kohort.simulator.kinds import NODE, POD, STATEFUL_SET
+from kohort.cluster.port import Address, PatchType, Selection
 
 RACK = "topology.kohort.dev/rack"
 HOST = "kubernetes.io/hostname"
@@ -128,7 +128,7 @@ async def _fleet(driver: Driver, lws: Object) -> None:
 
 
 async def recover_from_forced_deletion(driver: Driver) -> None:
-    """Spec §16.3: a worker that is gone at once still takes its group along, and no other."""
+    """A worker that is gone at once still takes its group along, and no other."""
     await _lose(driver, make_lws(groups=2))
 
 
@@ -158,7 +158,7 @@ async def recover_from_a_restarted_container(driver: Driver) -> None:
     statuses = [{**each, "restartCount": 1} for each in pod["status"]["containerStatuses"]]
     address = Address(POD, driver.namespace, "x-0-1", "status")
     patch = {"status": {"containerStatuses": statuses}}
-    await driver.cluster.patch(address, patch, PatchForm.STRATEGIC)
+    await driver.cluster.patch(address, patch, PatchType.STRATEGIC)
     lost = {"x-0", "x-0-1", "x-0-2"}
     await driver.until(lambda: driver.is_available() and _changed(driver, before) == lost)
 

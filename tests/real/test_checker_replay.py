@@ -7,11 +7,11 @@ from audit_log import Asked, AuditLog
 from checker_replay import judge
 from watch_record import Record
 
+from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import Object
 from kohort.simulation.leaderworkerset.labels import GROUP, INDEX, KEY, OWNER, WORKLOAD
 from kohort.simulation.leaderworkerset.manifests import make_workload
 from kohort.simulation.scenario import Scenario, make_template
-from kohort.simulator.kinds import POD, STATEFUL_SET
 
 NAMESPACE, NOW = "try", "2026-01-01T00:00:00Z"
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}

@@ -7,8 +7,8 @@ from watch_record import Seen
 
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.labels import KIND as LWS
+from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.kinds import POD, STATEFUL_SET
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 EDITED = [{"manager": "kubectl-set"}]

@@ -16,6 +16,7 @@ from operator_processes import QUICK_LEASE, Service, controllers, eventually, in
 
 from conftest import Site
 from control_plane import real_plane
+from kohort.apis.inferenceservice.names import model_ready_label
 from ome_samples import MODE, Sample, find_runtime, list_samples, stand_in
 
 pytestmark = pytest.mark.real
@@ -113,7 +114,7 @@ class Hand:
     def bring(self, model: dict[str, Any], runtime: dict[str, Any]) -> None:
         """A model that every node has, and a runtime for it."""
         self.apply(model, runtime)
-        label = f"models.ome.io/clusterbasemodel.{model['metadata']['name']}=Ready"
+        label = f"{model_ready_label(model['metadata']['name'])}=Ready"
         self("label", "nodes", "--all", "--overwrite", label, MACHINE)
 
     def list_names(self) -> set[str]:

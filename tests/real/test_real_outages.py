@@ -22,7 +22,7 @@ from upstream_scenarios import bring_up
 
 from control_plane import ControlPlane
 from kohort.cluster.http import connect
-from kohort.simulator.kinds import POD, STATEFUL_SET
+from kohort.cluster.kinds import POD, STATEFUL_SET
 
 pytestmark = pytest.mark.real
 OLD, NEW = "engine:1", "engine:2"

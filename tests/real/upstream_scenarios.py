@@ -1,7 +1,7 @@
 """
 The scenarios by which LeaderWorkerSet's own end-to-end suite judges a controller, in our words.
 
-Each takes a driver and works on any cluster (spec §8.2, cases 1 to 16). Numbers that
+Each takes a driver and works on any cluster (the cases 1 to 16 of that suite). Numbers that
 a scenario waits for, if only for a moment, are those that users of upstream know.
 """
 
@@ -9,8 +9,8 @@ from cluster_driver import Driver, images, make_lws, set_image
 
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.labels import KIND as LWS
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
-from kohort.simulator.kinds import POD, REVISION, SERVICE, STATEFUL_SET
 
 NEVER_READY = "sim.kohort.dev/never-ready"
 
@@ -66,7 +66,7 @@ async def case_03_foreground_deletion(driver: Driver) -> None:
     await bring_up(driver, make_lws(groups=2))
     await driver.delete(LWS, "x", propagation="Foreground")
     await driver.until(lambda: not driver.all(LWS))
-    for kind in (POD, STATEFUL_SET, SERVICE, REVISION):
+    for kind in (POD, STATEFUL_SET, SERVICE, CONTROLLER_REVISION):
         await driver.until(lambda kind=kind: not driver.all(kind))
 
 

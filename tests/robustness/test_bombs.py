@@ -76,7 +76,7 @@ MANY_VALUES = b"metadata: {name: a}\nunknown:\n" + b"- 1\n" * 200_000
 @pytest.mark.parametrize(
     ("body", "media"), [(BROKEN, "application/json"), (MANY_VALUES, YAML)], ids=["json", "yaml"]
 )
-async def test_nobody_waits_for_a_large_body_to_be_read(cluster: Cluster, body, media):
+async def test_a_large_body_delays_no_other_request(cluster: Cluster, body, media):
     await cluster.ask("POST", CONFIG_MAPS, config_map("small"))
     answered: list[str] = []
 

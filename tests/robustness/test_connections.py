@@ -11,15 +11,15 @@ import pytest
 from aiohttp import web
 from robust_cluster import CONFIG_MAPS, TOKEN, config_map
 
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.api.requests import WriteOptions
-from kohort.simulator.kinds import CONFIG_MAP, NAMESPACE
-from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.server.app import create_app
-from kohort.simulator.server.auth import TokenAuth
-from kohort.simulator.server.serve import serve
-from kohort.simulator.store.store import Store
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.api.requests import WriteOptions
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.server.app import create_app
+from kohort.apiserver.server.auth import TokenAuth
+from kohort.apiserver.server.serve import serve
+from kohort.apiserver.store.store import Store
+from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE
 
 HEAD = f"GET {CONFIG_MAPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n"
 
@@ -113,7 +113,7 @@ async def test_a_connection_at_rest_between_two_requests_is_kept(server: Impatie
         writer.close()
 
 
-async def test_whoever_has_no_token_is_not_listened_to_any_longer(server: ImpatientServer):
+async def test_a_connection_without_a_token_is_closed(server: ImpatientServer):
     head = f"POST {CONFIG_MAPS} HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n"
     async with asyncio.timeout(10):
         reader, writer = await server.say(head.encode(), b"{" * 100)

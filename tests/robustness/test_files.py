@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from kohort.apiserver.host.identity import DamagedIdentity, keep_identity
+from kohort.apiserver.host.kubeconfig import ForeignFile, Kubeconfig
 from kohort.cli.exits import Failure
 from kohort.cli.state import State, check_owner, hold_lock
-from kohort.simulator.host.identity import DamagedIdentity, keep_identity
-from kohort.simulator.host.kubeconfig import ForeignFile, Kubeconfig
 
 
 @pytest.fixture

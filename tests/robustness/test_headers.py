@@ -3,7 +3,7 @@
 import pytest
 from robust_cluster import THINGS, Cluster, thing
 
-from kohort.simulator.server.answers import make_headers
+from kohort.apiserver.server.answers import make_headers
 
 
 async def warned(cluster: Cluster, body: object, path: str) -> tuple[int, list[str]]:

@@ -31,7 +31,7 @@ async def count_turns(cluster: Cluster, **headers: str) -> tuple[int, bytes]:
     return turns, asking.result()
 
 
-async def test_a_long_list_in_yaml_holds_nobody_up(cluster: Cluster):
+async def test_a_long_list_in_yaml_delays_no_other_request(cluster: Cluster):
     await fill(cluster)
     plain, _ = await count_turns(cluster)
     turns, raw = await count_turns(cluster, Accept="application/yaml")

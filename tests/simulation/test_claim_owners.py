@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.claims import Claims
@@ -13,7 +14,6 @@ from kohort.simulation.leaderworkerset.labels import WORKLOAD
 from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.run import simulate
 from kohort.simulation.scenario import PODS, Fault, Scenario
-from kohort.simulator import kinds
 
 OURS = "kohort-0.1"
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.gangs import GangMembers, GangObjects, GangPlacements
@@ -10,7 +11,6 @@ from kohort.simulation.checkers.truth import Commit, Group, Marks
 from kohort.simulation.leaderworkerset.labels import LABELS, PREFIX, WORKLOAD
 from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.scenario import LEADER_FIRST, Scenario
-from kohort.simulator import kinds
 
 VOLCANO, COSCHEDULING = ALL[0].kind, ALL[1].kind
 OURS = "kohort-0.1"
@@ -185,7 +185,7 @@ def test_a_pod_that_is_placed_before_its_gang_exists_is_noticed():
     assert facts.breaches == ["P2: x-0 was placed before its gang g existed"]
 
 
-def test_whoever_waits_while_there_is_room_is_noticed():
+def test_a_pod_that_waits_while_there_is_room_is_a_breach():
     facts = Facts()
     checker = GangMembers(facts.scene())
     facts.put(kinds.POD, make_pod("x-0"), "x-0")

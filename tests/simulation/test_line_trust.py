@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.line_trust import LineTrust
@@ -12,7 +13,6 @@ from kohort.simulation.modelserving.groups import ServingGroup, list_lines
 from kohort.simulation.modelserving.labels import KEY, LABELS, OWNER, WORKLOAD
 from kohort.simulation.modelserving.simulated import MODEL_SERVINGS
 from kohort.simulation.scenario import Scenario
-from kohort.simulator import kinds
 
 OURS = "kohort-0.1"
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}

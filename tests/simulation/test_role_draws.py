@@ -1,11 +1,16 @@
 """What seeds mean for RoleBasedGroup, and that checkers of roles find what is wrong."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kohort.apis.rolebasedgroup import pod_actions
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
+from kohort.model.observed import RoleInstances
+from kohort.model.policies import Rule
+from kohort.model.workload import Workload
+from kohort.planning import bounds
 from kohort.planning import plan as planning
 from kohort.simulation.faults import CATALOGUE
 from kohort.simulation.rolebasedgroup.draws import (
@@ -51,7 +56,9 @@ def test_seeds_draw_every_manner_of_group():
     scenarios = [draw_scenario(seed) for seed in range(400)]
     assert {scenario.api for scenario in scenarios} == {"rbg"}
     assert {scenario.roles for scenario in scenarios} == set(ROLES)
-    assert {scenario.rules for scenario in scenarios} == {*RULES, *PAIRS}
+    skews = {rule.replace("skew", "together", 1) for rule in RULES if rule.startswith("skew")}
+    pairs = {pair.replace("skew", "together", 1) for pair in PAIRS if pair.startswith("skew")}
+    assert {scenario.rules for scenario in scenarios} == {*RULES, *PAIRS, *skews, *pairs}
     assert {scenario.rollout for scenario in scenarios} == {IN_PLACE, IN_PLACE_ONLY, RECREATE_POD}
     assert {scenario.restart for scenario in scenarios} == {RECREATE, RECOVER_NONE}
     assert {scenario.adapters for scenario in scenarios} == {"", "a", "b", "a b"}
@@ -60,6 +67,7 @@ def test_seeds_draw_every_manner_of_group():
     assert {scenario.role_partition for scenario in scenarios} == {0, 1}
     assert {scenario.drain for scenario in scenarios} == {0, 3}
     assert {scenario.is_ordered for scenario in scenarios} == {False, True}
+    assert {scenario.stateless for scenario in scenarios} == {"", "a", "b", "a b", "a b c"}
 
 
 def test_seeds_draw_every_fault_that_roles_can_have():
@@ -122,3 +130,38 @@ def test_pods_that_could_have_changed_as_they_ran_are_found(monkeypatch: pytest.
     monkeypatch.setattr(pod_actions, "find_difference", lambda *given: None)
     broken = simulate(two_roles(faults=(ROLL,)))
     assert any(breach.startswith("G10: x-") for breach in broken.breaches)
+
+
+def test_versions_that_are_not_measured_below_the_partition_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """One old instance of each is held: three of five may go with one of two, and not four."""
+    hold = Fault("hold", at=19.0, seconds=60.0)  # a partition of one
+    scenario = two_roles(roles="a 2+0, b 5+0", rules="together 1%", faults=(hold, ROLL))
+    assert simulate(scenario).is_good
+    count = bounds._count
+
+    def count_above(held: RoleInstances, rule: Rule, workload: Workload) -> bounds._Counts:
+        return count(held, replace(rule, is_together=False), workload)
+
+    monkeypatch.setattr(bounds, "_count", count_above)
+    broken = simulate(scenario)
+    assert broken.breaches[0].startswith("G8: role b has 4 updated, and there are")
+
+
+def stateless(**more) -> Scenario:
+    return two_roles(stateless="a b", **more)
+
+
+@pytest.mark.parametrize("rules", ["", "skew 1", "order b a", "grow 1", "together 1"])
+def test_roles_without_ordinals_keep_every_promise(rules: str):
+    quota = Fault("quota", at=0.0, seconds=10.0)
+    outcome = simulate(stateless(rules=rules, faults=(quota, ROLL)))
+    assert outcome.is_good, outcome.breaches[:3]
+
+
+def test_rules_that_do_not_hold_roles_without_ordinals_are_found(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(planning, "plan_bounds", lambda *given: {})
+    for rules, faults in (("skew 1", (ROLL,)), ("grow 1", (Fault("quota", seconds=10.0),))):
+        broken = simulate(stateless(rules=rules, faults=faults))
+        assert broken.breaches[0].startswith("G8: role "), rules

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import Budget
 from kohort.simulation.checkers.checker import Scene
@@ -15,7 +16,6 @@ from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.leaderworkerset.labels import KEY, LABELS, OWNER, WORKLOAD
 from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.scenario import FOREIGN_IMAGE, Scenario
-from kohort.simulator import kinds
 
 OURS = "kohort-0.1"
 
@@ -25,7 +25,8 @@ class Facts:
 
     def __init__(self) -> None:
         self.objects: dict[Any, dict[str, Object]] = {
-            kind: {} for kind in (WORKLOAD, kinds.POD, kinds.STATEFUL_SET, kinds.REVISION)
+            kind: {}
+            for kind in (WORKLOAD, kinds.POD, kinds.STATEFUL_SET, kinds.CONTROLLER_REVISION)
         }
         self.breaches: list[str] = []
         self.at = 0.0

@@ -11,7 +11,7 @@ from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
 from kohort.apis.inferenceservice.handover import Handover
 from kohort.apis.inferenceservice.status import readiness
 from kohort.apis.inferenceservice.status.conditions import TRUE, Claim
-from kohort.controller.execute import Executor
+from kohort.controller import execute
 from kohort.simulation.faults import CATALOGUE
 from kohort.simulation.inferenceservice.draws import EDITS, FAILURES, KINDS, ROLES, draw_scenario
 from kohort.simulation.inferenceservice.labels import ONE_GROUP
@@ -129,10 +129,6 @@ def test_an_old_form_that_never_goes_is_found(monkeypatch):
 
 def test_a_foreign_object_that_is_overwritten_is_found(monkeypatch):
     """C3: somebody has a Deployment of our name first."""
-
-    async def find_nobody(self, action, body):
-        return None
-
-    monkeypatch.setattr(Executor, "_find_taken", find_nobody)
+    monkeypatch.setattr(execute, "_find_taken", lambda action, body, existing: None)
     before = Fault("namesake", seconds=30.0, value="Service")
     assert "C3" in find_signs(one_engine(faults=(before,)))

@@ -27,7 +27,7 @@ OF_SERVICES = ("edit-shared", "reshape", "switch")  # faults that only Inference
 DRAWN_BEFORE = "39e53289a2115afe"
 NEW_FIELDS = (
     *("api", "roles", "rollout", "grace", "role_unavailable", "role_partition"),
-    *("after", "rules", "adapters", "drain", "is_ordered", "form"),
+    *("after", "rules", "adapters", "drain", "is_ordered", "form", "stateless"),
 )
 
 
@@ -93,4 +93,4 @@ def test_a_scenario_of_servings_survives_being_written_and_read(tmp_path: Path):
 def test_an_api_that_cannot_be_simulated_is_named_with_those_that_can():
     with pytest.raises(UnknownApi, match="no API 'zzz' can be simulated; there are: "):
         find_simulated("zzz")
-    assert set(SIMULATED) == {"lws", "ms", "rbg", "isvc"}
+    assert set(SIMULATED) == {"lws", "ms", "rbg", "ris", "rins", "isvc"}

@@ -14,7 +14,7 @@ import pytest
 from kohort.simulation.choices import Choices
 from kohort.simulation.economy import simulate_with_economy
 from kohort.simulation.faults import draw_scenario
-from kohort.simulation.run import simulate, simulate_seed
+from kohort.simulation.run import simulate
 from kohort.simulation.scenario import Fault, Scenario
 from kohort.simulation.scenario_files import (
     ScenarioError,
@@ -32,7 +32,7 @@ REPLAY = "replay it with: kohort sim run --seed {}"
 @pytest.mark.parametrize("first", range(0, SEEDS, SEEDS // ITEMS))
 def test_fixed_seeds_keep_every_promise(first: int):
     for seed in range(first, first + SEEDS // ITEMS):
-        outcome = simulate_seed(seed)
+        outcome = simulate(draw_scenario(seed))
         assert outcome.is_good, f"{outcome.breaches[:3]}; {REPLAY.format(seed)}"
 
 
@@ -47,11 +47,17 @@ def test_a_scenario_of_the_corpus_keeps_every_promise(path: Path):
 
 @pytest.mark.parametrize("seed", [3, 12, 27])
 def test_one_seed_is_one_run(seed: int):
-    assert simulate_seed(seed).log == simulate_seed(seed).log
+    assert simulate(draw_scenario(seed)).log == simulate(draw_scenario(seed)).log
 
 
 def test_one_seed_is_one_run_in_every_process():
-    code = "from kohort.simulation.run import simulate_seed as r; print(r(5).digest, r(8).digest)"
+    code = "\n".join(
+        (
+            "from kohort.simulation.faults import draw_scenario",
+            "from kohort.simulation.run import simulate",
+            "print(*(simulate(draw_scenario(seed)).digest for seed in (5, 8)))",
+        )
+    )
     digests = {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from kohort.apiserver.host.client import Client
 from kohort.cluster.errors import KohortError
-from kohort.simulator.host.client import Client
 from kohort.testing import Cluster, start_cluster
 
 SECONDS_MAX = 30

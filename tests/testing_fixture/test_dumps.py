@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from kohort.simulator.host.client import Client
-from kohort.testing import clusters, dumps, start_cluster
+from kohort.apiserver.host.client import Client
+from kohort.testing import clusters, dumps, start_cluster, threads
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 SECONDS_MAX = 30
 
 TESTS = """
 import pytest
-from kohort.simulator.host.client import Client
+from kohort.apiserver.host.client import Client
 
 POD = {"metadata": {"name": "one"}, "spec": {"containers": [{"name": "main", "image": "a:1"}]}}
 
@@ -174,7 +174,7 @@ def test_an_interrupt_while_a_cluster_starts_ends_it(monkeypatch: pytest.MonkeyP
         with pytest.raises(KeyboardInterrupt), start_cluster(nodes=0):
             pass
 
-    monkeypatch.setattr(clusters._Host, "wait_until_ready", interrupt)
+    monkeypatch.setattr(threads._ServerThread, "wait_until_ready", interrupt)
     starting = threading.Thread(target=start, daemon=True)
     starting.start()
     starting.join(SECONDS_MAX)

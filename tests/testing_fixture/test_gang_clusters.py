@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kohort.simulator.host.client import Client
+from kohort.apiserver.host.client import Client
 from kohort.testing import start_cluster
 
 HYPER_NODES = "/apis/topology.volcano.sh/v1alpha1/hypernodes"

@@ -11,6 +11,7 @@ SOURCE = ROOT / "src" / "kohort"
 PAGE = (ROOT / "ARCHITECTURE.md").read_text()
 # A file in backquotes, and the names in backquotes that follow it, joined by "and" or a comma.
 FILE = re.compile(r"`([a-z_0-9/]+\.py)`((?:(?: and|,)?\s`[A-Za-z_]+`)*)")
+RECIPES = ("To add an API", "To add a strategy", "To add a built-in kind")
 PLACES = [(path, name) for path, names in FILE.findall(PAGE) for name in re.findall(r"\w+", names)]
 FILES = sorted({path for path, _ in FILE.findall(PAGE)})
 
@@ -22,7 +23,7 @@ def list_names(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_is_named_exists(name: str):
-    assert (SOURCE / name).is_file()
+    assert (SOURCE / name).is_file() or (ROOT / name).is_file()
 
 
 @pytest.mark.parametrize(("path", "name"), [place for place in PLACES if place[1] != "and"])
@@ -38,3 +39,9 @@ def test_every_package_has_a_line():
 
 def test_there_are_enough_places_to_check():
     assert len(PLACES) > 25
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_names_the_files_to_begin_with(recipe: str):
+    steps = PAGE.split(f"## {recipe}\n")[1].split("\n## ")[0]
+    assert FILE.findall(steps)

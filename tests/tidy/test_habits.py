@@ -9,7 +9,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 MAKEFILE = (ROOT / "Makefile").read_text()
 WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
-TOOLS = ("ruff format --check", "ruff check", "mypy", "lint-imports")
+TOOLS = ("ruff format --check", "ruff check", "mypy", "lint-imports", "python -m tools.check_types")
 
 
 def test_every_step_of_the_workflow_is_a_command_of_the_makefile():

@@ -2,9 +2,8 @@
 
 import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "kohort"
@@ -21,42 +20,54 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def long_functions(path: Path, limit: int) -> list[str]:
-    tree = ast.parse(path.read_text())
     spans = [
         (node.name, (node.end_lineno or 0) - node.lineno + 1)
-        for node in ast.walk(tree)
+        for node in ast.walk(parse(path))
         if isinstance(node, FUNCTIONS)
     ]
-    return [f"{name}: {length} lines" for name, length in spans if length > limit]
+    return [f"{name_of(path)} {name}: {length} lines" for name, length in spans if length > limit]
 
 
-@pytest.mark.parametrize("path", CODE, ids=name_of)
-class TestSource:
-    def test_a_file_fits_on_a_few_screens(self, path: Path):
-        assert len(path.read_text().splitlines()) <= FILE_LINES_MAX
-
-    def test_functions_fit_on_one_screen(self, path: Path):
-        assert not long_functions(path, FUNCTION_LINES_MAX)
-
-    def test_a_module_says_what_it_is_for(self, path: Path):
-        assert ast.get_docstring(ast.parse(path.read_text()))
-
-    def test_public_names_have_a_docstring(self, path: Path):
-        kinds = (*FUNCTIONS, ast.ClassDef)
-        public = [n for n in ast.parse(path.read_text()).body if isinstance(n, kinds)]
-        bare = [n.name for n in public if not n.name.startswith("_") and not ast.get_docstring(n)]
-        assert not bare
-
-    def test_nothing_is_left_to_do(self, path: Path):
-        assert "TODO" not in path.read_text()
-        assert "FIXME" not in path.read_text()
+def long_files(paths: list[Path]) -> list[str]:
+    return [name_of(p) for p in paths if len(p.read_text().splitlines()) > FILE_LINES_MAX]
 
 
-@pytest.mark.parametrize("path", TESTS, ids=name_of)
-def test_tests_are_short_and_files_are_readable(path: Path):
-    assert not long_functions(path, TEST_LINES_MAX)
-    assert len(path.read_text().splitlines()) <= FILE_LINES_MAX
+def bare_names(path: Path) -> list[str]:
+    """The public classes and functions of a file that nothing is said about."""
+    public = [n for n in parse(path).body if isinstance(n, (*FUNCTIONS, ast.ClassDef))]
+    bare = [n.name for n in public if not n.name.startswith("_") and not ast.get_docstring(n)]
+    return [f"{name_of(path)} {name}" for name in bare]
+
+
+def test_a_file_fits_on_a_few_screens():
+    assert long_files([*CODE, *TESTS]) == []
+
+
+def test_functions_fit_on_one_screen():
+    assert [found for path in CODE for found in long_functions(path, FUNCTION_LINES_MAX)] == []
+
+
+def test_tests_are_short():
+    assert [found for path in TESTS for found in long_functions(path, TEST_LINES_MAX)] == []
+
+
+def test_a_module_says_what_it_is_for():
+    assert [name_of(path) for path in CODE if not ast.get_docstring(parse(path))] == []
+
+
+def test_public_names_have_a_docstring():
+    assert [found for path in CODE for found in bare_names(path)] == []
+
+
+def test_nothing_is_left_to_do():
+    marks = ("TODO", "FIXME")
+    assert [name_of(p) for p in CODE if any(mark in p.read_text() for mark in marks)] == []
 
 
 def test_no_two_files_of_tests_have_one_name():
@@ -85,7 +96,7 @@ def test_every_module_is_used_by_another_or_by_an_entry_point():
     entries |= {"kohort.apis.carriers.desired"}
     used: set[str] = set()
     for path in CODE:
-        used |= _imported(ast.parse(path.read_text()))
+        used |= _imported(parse(path))
     modules = {
         ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts): path for path in CODE
     }

@@ -8,8 +8,8 @@ import orjson
 
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.apis.leaderworkerset.read import POD, REVISION, STATEFUL_SET
 from kohort.apis.leaderworkerset.revision import key_of, make_revision
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD, STATEFUL_SET
 from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.views.picture import Picture, take_picture
 from kohort.views.samples import Sample, gather
@@ -68,7 +68,7 @@ class Scene:
         children = {
             POD: [orjson.dumps(pod) for pod in self.pods()],
             STATEFUL_SET: [orjson.dumps(found) for found in self.sets()],
-            REVISION: [orjson.dumps(found) for found in self.stored()],
+            CONTROLLER_REVISION: [orjson.dumps(found) for found in self.stored()],
         }
         return gather(LEADER_WORKER_SET, [orjson.dumps(self.lws)], children)[0]
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 from scenes import NOW, Scene, ago, make_lws
 from topology_scenes import make_hypernodes, make_nodes, make_pod
 
-from kohort.apis.gangs.definitions.volcano import POD_GROUP
-from kohort.apis.gangs.dialects.volcano import GROUP_NAME, VOLCANO
+from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP, QUEUE, VOLCANO
 from kohort.cli.render.explanations import write_explanation, write_finding
 from kohort.cli.render.trees import write_tree
 from kohort.cluster.objects import Object
@@ -45,8 +44,7 @@ def gather(group: Object | None, queue: Object | None = None, **more) -> Evidenc
         "nodes": make_nodes(),
         "pods": [make_pod("other", "gpu-02")],
         "hypernodes": make_hypernodes(),
-        "objects": {POD_GROUP: groups},
-        "queues": {"default": queue or {"status": {"state": "Open"}}},
+        "objects": {POD_GROUP: groups, QUEUE: {"default": queue or {"status": {"state": "Open"}}}},
         "dialects": (VOLCANO,),
     }
     return Evidence(**{**given, **more})
@@ -69,7 +67,7 @@ def test_the_best_domain_of_each_tier_is_told_and_what_it_lacks():
     assert "8 nvidia.com/gpu" in text
 
 
-def test_labels_tell_tiers_where_nobody_declares_them():
+def test_without_hypernodes_labels_of_nodes_give_the_tiers():
     bare = gather(make_group(), hypernodes=())
     named = "\n".join(explain_gangs(take(Pack(Strength.HARD, tier_name="rack")), bare))
     assert "tier 1 (rack): 2 of 3 fit into" in named
@@ -84,7 +82,7 @@ def test_what_members_say_already_is_not_said_twice():
     assert lines[0] == f"group 0: PodGroup {GANG}; phase Inqueue"
 
 
-def test_it_is_told_that_soft_would_have_placed_it():
+def test_the_answer_says_that_mode_soft_would_place_the_gang():
     assert "mode soft would place it" in explain_gangs(take(), gather(make_group()))[-1]
     soft = explain_gangs(take(Pack(Strength.SOFT, 1)), gather(make_group()))
     assert "mode soft" not in "\n".join(soft)
@@ -97,14 +95,14 @@ def test_a_group_that_was_lost_is_missed():
     assert "podgroups.scheduling.volcano.sh is not served" in line
 
 
-def test_a_queue_that_lets_nobody_in_is_named():
+def test_a_closed_or_missing_queue_is_named():
     closed = explain_gangs(take(), gather(make_group("Pending"), {"status": {"state": "Closed"}}))
     assert "queue default is Closed and lets nobody in" in closed[0]
     absent = explain_gangs(take(), gather(make_group("Pending", queue="gold")))
     assert "queue gold does not exist" in absent[0]
 
 
-def test_room_is_not_counted_before_somebody_looks_for_it():
+def test_room_is_not_counted_while_the_queue_holds_the_gang():
     closed = gather(make_group("Pending"), {"status": {"state": "Closed"}})
     assert len(explain_gangs(take(), closed)) == 1
 
@@ -124,7 +122,7 @@ def test_too_much_for_the_queue_or_for_the_cluster_is_told():
     assert "more than the cluster has" in explain_gangs(take(), gather(group))[0]
 
 
-def test_who_may_not_see_nodes_is_told_what_is_known_without_them():
+def test_a_user_who_may_not_list_nodes_reads_that_room_was_not_counted():
     lines = explain_gangs(take(), gather(make_group(), nodes=(), are_nodes_seen=False))
     assert lines[-1] == "nodes may not be read, so room was not counted"
 
@@ -134,7 +132,8 @@ def test_what_may_not_be_seen_is_not_said_to_be_missing():
     lines = explain_gangs(take(), hidden)
     assert lines[0] == f"group 0: PodGroup {GANG}; which may not be read"
     assert "There is room at" in lines[-1]
-    assert " queue " not in explain_gangs(take(), gather(make_group(), queues=None))[0]
+    queueless = {POD_GROUP: {GANG: make_group()}, QUEUE: None}
+    assert " queue " not in explain_gangs(take(), gather(None, objects=queueless))[0]
 
 
 def test_a_member_that_only_waits_for_the_others_is_blocked_and_not_broken():
@@ -150,7 +149,7 @@ def test_a_member_that_only_waits_for_the_others_is_blocked_and_not_broken():
     assert (health.word, health.reason) == (Word.BLOCKED, "Schedulable")
 
 
-def test_nothing_is_said_where_nobody_waits_in_a_gang():
+def test_nothing_is_said_where_no_gang_waits():
     assert find_dialects(Scene().picture(), (VOLCANO,)) == ()
     assert explain_gangs(Scene().picture(), gather(None)) == ()
 

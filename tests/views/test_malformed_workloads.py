@@ -8,12 +8,12 @@ from scenes import NOW, Scene, bad_image, make_lws, own
 
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.apis.leaderworkerset.read import POD
 from kohort.cli.render.explanations import write_explanation, write_history
 from kohort.cli.render.tables import write_table
 from kohort.cli.render.topologies import write_spread
 from kohort.cli.render.trees import write_tree
 from kohort.cli.render.values import write_value
+from kohort.cluster.kinds import POD
 from kohort.views.explain import explain, suggest_commands
 from kohort.views.health import judge
 from kohort.views.picture import take_picture

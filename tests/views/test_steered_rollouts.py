@@ -7,8 +7,8 @@ from scenes import Scene, make_lws
 from kohort.apis.leaderworkerset.spec import partition_of, template_of
 from kohort.apis.leaderworkerset.verbs import VERBS
 from kohort.cli.commands.workloads.images import _set_image
-from kohort.cli.commands.workloads.verbs import _pause
 from kohort.views.rollouts import find_former
+from kohort.views.verbs import VerbLimits, pause
 
 # All groups serve with revision 2, and a third was asked for a moment ago.
 ASKED = Scene(lws=make_lws("engine:3"))
@@ -21,9 +21,9 @@ def test_an_undo_goes_to_what_serves_although_no_mark_says_so_yet():
 
 
 def test_a_pause_before_the_first_step_releases_no_group():
-    turn = _pause(ASKED.picture(), VERBS, Namespace(role=""))
-    assert turn.obj is not None
-    assert partition_of(turn.obj) == 4
+    result = pause(ASKED.picture(), VERBS, VerbLimits())
+    assert result.obj is not None
+    assert partition_of(result.obj) == 4
 
 
 def test_an_image_is_set_in_containers_that_run_before_the_others_too():
@@ -31,9 +31,9 @@ def test_an_image_is_set_in_containers_that_run_before_the_others_too():
     lws["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["initContainers"] = [
         {"name": "fetch", "image": "fetch:1"}
     ]
-    turn = _set_image(
+    result = _set_image(
         Scene(lws=lws).picture(), VERBS, Namespace(images={"fetch": "fetch:2"}, role="")
     )
-    assert turn.obj is not None
-    (fetch,) = template_of(turn.obj)["workerTemplate"]["spec"]["initContainers"]
+    assert result.obj is not None
+    (fetch,) = template_of(result.obj)["workerTemplate"]["spec"]["initContainers"]
     assert fetch["image"] == "fetch:2"

@@ -50,7 +50,7 @@ def test_a_crash_loop_stays_broken_between_two_crashes():
     assert commands[0] == "kubectl logs llama-3-1 -c engine --previous"
 
 
-def test_one_crash_is_named_and_calls_nobody():
+def test_one_crash_is_named_and_needs_no_help():
     told = explain(Scene(waiting={"llama-3-1": between_crashes(1)}).picture())
     assert told.row.health.word is Word.STARTING
     assert (told.on[0].reason, told.on[0].container) == ("Restarted", "engine")
@@ -210,7 +210,7 @@ def test_without_a_lease_the_time_of_the_change_decides():
     assert why(fresh, ClusterFacts()).row.health.word is Word.UPDATING
 
 
-def test_a_dead_operator_that_has_nothing_to_do_is_nobodys_trouble():
+def test_a_dead_operator_that_has_nothing_to_do_is_no_trouble():
     assert why(Scene(), operator(timedelta(minutes=4))).row.health.word is Word.READY
 
 

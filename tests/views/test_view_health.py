@@ -103,7 +103,7 @@ def test_a_stalled_workload_says_what_was_refused():
     )
 
 
-def test_an_object_that_nobody_plans_asks_for_the_operator():
+def test_an_object_without_a_plan_asks_for_the_operator():
     scene = Scene(revisions=())
     scene.sets = lambda: []  # type: ignore[method-assign]
     picture = scene.picture()

@@ -8,9 +8,9 @@ from scenes import NOW, Scene, ago, bad_image, crash, make_lws
 from kohort.cli.render.explanations import write_explanation, write_history
 from kohort.cli.render.tables import write_change, write_table
 from kohort.cli.render.trees import write_tree
-from kohort.cli.render.values import to_plain
 from kohort.views.explain import explain, suggest_commands
 from kohort.views.health import judge
+from kohort.views.plain import to_plain
 from kohort.views.rollouts import make_history
 from kohort.views.table import make_row, make_table, select_blocked
 from kohort.views.tree import make_tree
@@ -40,7 +40,7 @@ def test_healthy_neighbours_stand_in_one_line():
 def test_a_blocked_rollout_shows_the_member_that_blocks_it():
     assert tree_of(BLOCKED).splitlines() == [
         "llama  LeaderWorkerSet  ! blocked 4m12s   groups 3/4 ready   revision 1 → 2 (1/4)",
-        "  WaitingForReady: 3 of 4 groups wait for the new revision: 1 group is not ready and "
+        "  ImagePullBackOff: 3 of 4 groups wait for the new revision: 1 group is not ready and "
         "maxUnavailable is 1",
         "  WaitingForMembers: 1 member has not started: llama-3-2",
         '    llama-3-2  ImagePullBackOff: Back-off pulling image "engine:2"',
@@ -75,6 +75,7 @@ def test_why_always_has_four_parts():
         "            kubectl describe pod llama-3-2",
         "  rules     strategy budgeted, carrier statefulsets, "
         "maxUnavailable 1, maxSurge 0, partition 0",
+        "  docs      docs/reference/reasons.md#imagepullbackoff",
     ]
     told = why(Scene())
     assert [line.split()[0] for line in told.splitlines()[1:]] == [
@@ -134,7 +135,7 @@ def test_history_tells_what_changed_and_which_is_wanted():
     ]
 
 
-def test_a_revision_that_nobody_has_stored_yet_is_called_new():
+def test_a_revision_that_is_not_stored_yet_is_called_new():
     scene = Scene((2, 2, 2, 2), lws=make_lws("engine:3"))
     assert make_row(scene.picture()).revision == "2 → new"
 

@@ -1,6 +1,7 @@
 """Raw nodes, pods and HyperNodes of a small cluster, for views of its network."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from kohort.cluster.node_labels import HOST, RACK, SPINE
 from kohort.cluster.objects import Object
@@ -59,6 +60,6 @@ def make_pod(name: str, node: str = "", gpus: int = 8, namespace: str = "default
     }
 
 
-def names_in(areas: Iterable[Object]) -> list[str]:
+def names_in(areas: Iterable[Any]) -> list[str]:
     """The names of some areas."""
     return [area.name for area in areas]

@@ -26,7 +26,8 @@ AREAS = {
     "cluster": "Client of the API server",
     "views": "Views",
     "cli": "Commands",
-    "simulator": "Embedded control plane",
+    "apiserver": "API server",
+    "simulator": "Simulator",
 }
 
 

@@ -4,8 +4,8 @@
 // The numbers stand in the struct tags of the Go types, so they are read from
 // there by reflection. After a change of the version in go.mod, run here:
 //
-//	go run . table   > ../../src/kohort/simulator/protobuf/data/messages.json
-//	go run . vectors > ../../tests/protobuf/vectors.jsonl.gz
+//	go run . table   > ../../src/kohort/apiserver/protobuf/data/messages.json
+//	go run . vectors > ../../tests/apiserver/protobuf/vectors.jsonl.gz
 package main
 
 import (

@@ -18,6 +18,7 @@ from kohort.apis.group_cache import GroupCache
 from kohort.apis.home import OWN_HOME, Home, UnservedKind
 from kohort.apis.losses import Loss, Remaining
 from kohort.apis.nodes import NO_NODES, Nodes, TierObjects, measure_span
+from kohort.apis.put_backs import PutBacks
 from kohort.apis.references import Projection, Reference
 from kohort.cluster.actions import Action
 from kohort.cluster.errors import KohortError
@@ -91,38 +92,6 @@ DEFAULTS = Settings()
 
 
 @dataclass(frozen=True, slots=True)
-class PutBacks:
-    """How often, and when last, we restored an object that another client keeps editing."""
-
-    count: int = 0
-    seconds_ago: float = 0.0
-    why: str = ""  # what the last restore was about
-
-    @property
-    def is_recent(self) -> bool:
-        """Whether the other client may edit again soon: a rollout releases no group meanwhile."""
-        return self.quiet_seconds > 0
-
-    @property
-    def quiet_seconds(self) -> float:
-        """How long a rollout releases no group yet: ten seconds, doubling up to five minutes."""
-        return self._left(10.0 * 2 ** min(self.count - 1, 10))
-
-    @property
-    def pause_seconds(self) -> float:
-        """How long to wait before the next restore: none the first time, then doubling."""
-        return self._left(2.0 ** min(self.count - 1, 10))
-
-    @property
-    def may_repeat(self) -> bool:
-        """Whether we may restore the object now, without a further pause."""
-        return self.pause_seconds <= 0
-
-    def _left(self, seconds: float) -> float:
-        return max(0.0, min(seconds, 300.0) - self.seconds_ago) if self.count else 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Snapshot:
     """
     A workload and its children, as the caches have them at one moment.
@@ -154,6 +123,8 @@ class Snapshot:
     put_backs: Mapping[Address, PutBacks] = field(default_factory=dict)
     # Objects that the workload names and does not own, by kind, as far as they exist.
     references: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
+    # The children of all workloads, of kinds that hold what only one of them may have.
+    beside: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
 
     def find_node_labels(self, name: str) -> Mapping[str, str] | None:
         """The labels of a node; None if the cache does not have the node."""
@@ -190,6 +161,7 @@ class Reading(Generic[M_co]):
     workload: Workload
     observed: Observed
     memory: M_co
+    due_at: float | None = None  # when to plan again though nothing happens, in epoch seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,17 +204,22 @@ class StoredRevision:
     has_served: bool = False  # all groups were ready on it
 
 
-@dataclass(frozen=True, slots=True)
+def _call_member(index: int) -> str:
+    return "leader" if index == 0 else "worker"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserVerbs:
     """How users read and change objects of an API; each change returns the changed object."""
 
-    role_of: Callable[[int], str]  # the word for a member, by its place in the group
-    carrier_of: Callable[[Object, Settings], str]
+    role_of: Callable[[int], str] = _call_member  # the word for a member, by its place
+    carrier_of: Callable[[Object, Settings], str] = lambda root, settings: "pods"
     list_revisions: Callable[[Snapshot], tuple[StoredRevision, ...]]  # lowest number first
     # The functions below take the name of a role; an empty name means the whole object.
     go_back: Callable[[Object, StoredRevision, str], Object]
     hold: Callable[[Object, int, str], Object]  # units below the boundary keep their revision
     release: Callable[[Object, str], Object]
+    finish: Callable[[Object, str], Object]  # no partition and no pause holds any unit back
     # The pod templates of an object that hold containers, by the name of their field.
     list_templates: Callable[[Object, str], dict[str, Object]]
     put_template: Callable[[Object, str, Object], Object]  # (…, field, template)
@@ -250,6 +227,10 @@ class UserVerbs:
     list_roles: Callable[[Object], tuple[str, ...]] = lambda root: ()  # empty: without names
     # Parts of pod templates that are laid over a template, and may name an image, too.
     list_patches: Callable[[Object, str], dict[str, Object]] = lambda root, role: {}
+    # Why no rollout can be held back, as the end of a sentence; empty: it can.
+    cannot_pause: str = ""
+    # How many pods of one unit of a role are made from each pod template, by its field.
+    count_pods: Callable[[Object, str], dict[str, int]] = lambda root, role: {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +271,16 @@ class Webhook:
     namespaces: Object | None = None  # namespaceSelector
     reinvocation: str = "Never"  # reinvocationPolicy, of a mutating webhook
     configuration: str = ""  # its webhook configuration, where it is not the one of its home
+
+
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """How an API is foretold whose workloads other controllers run."""
+
+    # A workload as its own controller leaves it when all its pods are ready.
+    make_ready: Callable[[Kind, Object], Object]
+    list_strategies: Callable[[], tuple[str, ...]]
+    put_strategy: Callable[[Object, str], Object]  # the object as one that asks for a strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +330,8 @@ class Api:
     # Makes a StatefulSet controller that backs off try again; empty if no member is missing.
     wake: Callable[[Snapshot, str], tuple[Action, ...]] = lambda snapshot, now: ()
     references: tuple[Reference, ...] = ()  # kinds of objects that workloads refer to by name
+    # Of a stored workload: the kinds of children of which it has to know those of all others.
+    find_shared: Callable[[bytes], tuple[Kind, ...]] = lambda raw: ()
     # Children in the snapshot whose status the operator writes: (…, now).
     list_projections: Callable[[Snapshot, Reading[Any], Plan, str], tuple[Projection, ...]] = (
         lambda snapshot, reading, plan, now: ()
@@ -349,6 +342,7 @@ class Api:
     # How the operator finds the objects of its gangs, whatever their kind.
     watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)
     heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether tiers concern a workload
+    delegation: Delegation | None = None  # None: its units are planned here
 
     def definition(self) -> Object:
         """The CustomResourceDefinition of its own kind, made afresh."""

@@ -242,8 +242,6 @@ _pod = msgspec.json.Decoder(PodFacts)
 _set = msgspec.json.Decoder(SetFacts)
 _node = msgspec.json.Decoder(NodeFacts)
 
-read_head = _head.decode
-
 
 def read_pod(raw: bytes) -> PodFacts:
     """Decode a pod, with details if it is not ready or is leaving."""
@@ -261,5 +259,4 @@ def add_details(pod: P, raw: bytes) -> P:
 
 
 read_node = _node.decode
-read_whole = Whole
 read_set = _set.decode

@@ -22,6 +22,7 @@ class Home:
     # Names of the webhook configurations, where they do not follow from the prefix.
     mutating: str = ""
     validating: str = ""
+    deployment: str = ""  # of the controller, where its name does not follow from the prefix
 
     @property
     def mutating_name(self) -> str:
@@ -32,6 +33,11 @@ class Home:
     def validating_name(self) -> str:
         """The name of the ValidatingWebhookConfiguration."""
         return self.validating or f"{self.prefix}-validating-webhook-configuration"
+
+    @property
+    def deployment_name(self) -> str:
+        """The name of the Deployment in which the controller runs."""
+        return self.deployment or f"{self.prefix}-controller-manager"
 
 
 OWN_HOME = Home()

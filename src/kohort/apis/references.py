@@ -51,3 +51,4 @@ class Projection:
     kind: Kind
     obj: Object
     status: Object
+    is_ready: bool = False  # it became ready for those who wait for it: write it at once

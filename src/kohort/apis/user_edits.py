@@ -12,11 +12,11 @@ from typing import Any
 import orjson
 
 from kohort.apis.api import Snapshot, StoredRevision, UserVerbs
-from kohort.cluster.objects import Kind, Object, annotations_of, uid_of
+from kohort.cluster.kinds import CONTROLLER_REVISION
+from kohort.cluster.objects import Object, annotations_of, uid_of
 
 HELD = "kohort.dev/paused-partition"
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
-CONTROLLER_REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
 
 
 def put_at(obj: Object, value: Any, *path: str) -> Object:

@@ -1,8 +1,8 @@
 """
 This is where a cluster is started in the background.
 
-The child reports on a pipe: what it is when it is ready, or a sentence when it
-failed. A child that dies without a word closes the pipe, which is a report too.
+The child reports on a pipe: a description of the cluster when it is ready, or a sentence when
+it failed. A child that dies without a word closes the pipe, which is a report too.
 """
 
 import json
@@ -56,7 +56,7 @@ def detach(wish: Wish) -> Ready:
 
 
 def report(wish: Wish, pipe: int) -> int:
-    """Run a cluster, and tell whoever holds the other end of the pipe how it went."""
+    """Run a cluster, and report its start to the process at the other end of the pipe."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def announce(ready: Ready) -> None:
@@ -78,7 +78,7 @@ def _send(pipe: int, word: dict[str, object]) -> None:
         os.write(pipe, json.dumps(word).encode() + b"\n")
         os.close(pipe)
     except OSError:
-        return  # Nobody listens any more, or everything was said already.
+        return  # The starting process has gone, or has its report already.
 
 
 def _arguments(wish: Wish) -> Sequence[str]:
@@ -93,11 +93,14 @@ def _arguments(wish: Wish) -> Sequence[str]:
         "--data-dir": wish.data_dir,
         "--rollout-strategy": wish.strategy,
         "--carrier": wish.carrier,
+        "--dashboard-port": wish.dashboard_port,
+        "--clock": wish.starts_at.isoformat() if wish.starts_at else None,
     }
     words = [f"{flag}={value}" for flag, value in given.items() if value is not None]
     flags = {
         "--sample": wish.has_sample,
         "--no-operator": not wish.has_operator,
         "--late-events": wish.late_events,
+        "--no-dashboard": not wish.has_dashboard,
     }
     return [*words, *(flag for flag, is_set in flags.items() if is_set)]

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from kohort.apiserver.host.client import Client
 from kohort.cli.exits import Failure, UsageError
 from kohort.cli.parser import Parser
 from kohort.cli.state import State, is_name, list_running
 from kohort.cluster.errors import KohortError
-from kohort.simulator.host.client import Client
 
 _PREFIX = "kohort-"  # of the contexts that clusters write
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -96,7 +96,7 @@ def _read_context(files: list[Path]) -> tuple[str, str]:
 
 
 def read_control(name: str | None) -> dict[str, Any]:
-    """What a running cluster tells the commands about itself."""
+    """The control file of a running cluster: its URL, token and certificate."""
     return choose_cluster(name).expect_control()
 
 
@@ -106,5 +106,5 @@ def connect(name: str | None) -> Client:
 
 
 def connect_to(control: dict[str, Any], seconds: float | None = None) -> Client:
-    """A connection to the cluster that told this about itself."""
+    """A connection to the cluster of this control file."""
     return Client(control["url"], control["token"], control["ca"], seconds)

@@ -14,6 +14,7 @@ import socket
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +27,11 @@ from kohort.process.memory import bound_heaps, settle_memory
 
 if TYPE_CHECKING:
     from kohort.apis.api import Settings
+    from kohort.apiserver.host.identity import Identity
+    from kohort.cluster.http import HttpCluster
     from kohort.controller.process.served_apis import ServedApis
+    from kohort.dashboard.server import DashboardServer
     from kohort.simulator.embedded import Embedded
-    from kohort.simulator.host.identity import Identity
 
 HOST = "127.0.0.1"
 PORT_DEFAULT = 6443
@@ -42,7 +45,7 @@ _GPUS = "nvidia.com/gpu"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """The cluster that somebody asked for."""
+    """The cluster that the command line asks for."""
 
     name: str
     nodes: int
@@ -55,17 +58,20 @@ class Wish:
     has_operator: bool = True
     strategy: str = "budgeted"  # of the operator's rollouts
     carrier: str = "statefulsets"  # of new workloads
-    has_sample: bool = False  # a first workload is made, and told of
+    has_sample: bool = False  # whether a sample workload is made, and its start printed
     gang: str = ""  # the dialect of gangs; empty: none are made
     spines: int = 0  # 0: nodes stand under none
     apis: tuple[str, ...] = ()  # names of those that the operator serves; none: all
     late_events: bool = False  # a fault: watchers hear of a write after its answer
+    has_dashboard: bool = True
+    dashboard_port: int | None = None  # None: the usual one, or a free one
+    starts_at: datetime | None = None  # of a clock of its own; None: the wall's
     asked: frozenset[str] = frozenset()  # the fields about nodes that the user gave
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The cluster that came of it."""
+    """A started cluster, as ``kohort up`` prints it."""
 
     name: str
     url: str
@@ -78,7 +84,8 @@ class Ready:
     operator: bool = False
     spines: int = 0
     gang: str = ""
-    notes: tuple[str, ...] = ()  # what was asked for and is not so
+    dashboard: str = ""  # its URL with a token; empty: there is none
+    notes: tuple[str, ...] = ()  # flags that a kept cluster could not follow
 
 
 def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
@@ -100,7 +107,7 @@ class _Hosting:
     """One cluster in this process, from its claim to its end."""
 
     def __init__(self, wish: Wish, state: State, announce: Callable[[Ready], None]) -> None:
-        from kohort.simulator.host.kubeconfig import Kubeconfig
+        from kohort.apiserver.host.kubeconfig import Kubeconfig
 
         self._wish = wish
         self._state = state
@@ -114,21 +121,25 @@ class _Hosting:
         identity = self._identify()
         embedded = await self._start(identity)
         settle_memory()
+        dashboard: DashboardServer | None = None
         try:
             work = await self._prepare(embedded)
+            dashboard = await self._serve_page()
             if not stop.is_set():
-                self._publish(embedded, identity)
+                self._publish(embedded, identity, dashboard.url if dashboard else "")
             if self._wish.has_sample:
                 work.append(self._show_sample(embedded))
             await _first(stop.wait(), embedded.fail(), *work)
         finally:
+            if dashboard is not None:
+                await dashboard.stop()
             await embedded.stop()
             # A kept cluster keeps its secrets and its port, so its kubeconfig stays true.
             if self._wish.data_dir is None:
                 self._kubeconfig.remove()
 
     def _identify(self) -> "Identity":
-        from kohort.simulator.host.identity import keep_identity, make_identity
+        from kohort.apiserver.host.identity import keep_identity, make_identity
 
         if self._wish.data_dir is None:
             return make_identity()
@@ -156,12 +167,13 @@ class _Hosting:
             late_events=wish.late_events,
             apis=choose_apis(wish.apis or tuple(KNOWN)) if wish.has_operator else (),
             settings=self._settings(),
+            starts_at=wish.starts_at,
         )
         try:
             return await Embedded.start(options)
         except OSError as error:
             if error.errno == errno.EADDRINUSE and wish.port is None:
-                # Somebody was faster since we looked.
+                # Another process was faster since we looked.
                 return await Embedded.start(replace(options, port=0))
             if (reason := _PORT_FAULTS.get(error.errno or 0)) is None:
                 raise
@@ -181,12 +193,12 @@ class _Hosting:
             apis = choose_apis(self._wish.apis or tuple(KNOWN))
             return await make_operator(embedded, self._settings(), apis)
 
-        # The first one is made before anybody is told that the cluster is ready.
+        # The first one is made before the command says that the cluster is ready.
         return [keep_running(await make(), make)]
 
     async def _show_sample(self, embedded: "Embedded") -> None:
+        from kohort.apiserver.inprocess import InProcessCluster
         from kohort.cli.processes.sample import show_sample
-        from kohort.simulator.inprocess import InProcessCluster
 
         def say(line: str) -> None:
             show(f"  {'sample':<12}{line}")
@@ -194,25 +206,51 @@ class _Hosting:
         await show_sample(InProcessCluster(embedded.api), say)
         await asyncio.Event().wait()
 
+    async def _serve_page(self) -> "DashboardServer | None":
+        """The dashboard of this cluster; it reads nothing before its page is opened."""
+        if not self._wish.has_dashboard:
+            return None
+        from kohort.dashboard.server import PORT_DEFAULT, DashboardOptions, DashboardServer
+
+        def reach() -> "HttpCluster":
+            from kohort.cluster.http import connect
+
+            return connect(self._kubeconfig.path, f"kohort-{self._wish.name}")
+
+        asked = self._wish.dashboard_port
+        options = DashboardOptions(port=PORT_DEFAULT if asked is None else asked)
+        server = DashboardServer(reach, options)
+        try:
+            await server.start(may_move=asked is None)
+        except OSError as error:
+            reason = _PORT_FAULTS.get(error.errno or 0, "cannot be listened on")
+            raise Failure(
+                f"port {asked} {reason}; name another with --dashboard-port, or leave the page "
+                "out with --no-dashboard"
+            ) from error
+        return server
+
     def _settings(self) -> "Settings":
         from kohort.embedded_operator import make_settings
 
         return make_settings(self._wish.gang, self._wish.strategy, self._wish.carrier)
 
-    def _publish(self, embedded: "Embedded", identity: "Identity") -> None:
-        from kohort.simulator.host.identity import write_secret
+    def _publish(self, embedded: "Embedded", identity: "Identity", dashboard: str) -> None:
+        from kohort.apiserver.host.identity import write_secret
 
         url = f"https://{HOST}:{embedded.port}"
         with writing(self._kubeconfig.path, "name another file with --kubeconfig"):
             self._kubeconfig.write(url, identity)
         if self._wish.data_dir:
             write_secret(self._wish.data_dir / _PORT_FILE, str(embedded.port))
-        ready = _describe(self._wish, embedded, url, self._kubeconfig.path)
+        ready = replace(
+            _describe(self._wish, embedded, url, self._kubeconfig.path), dashboard=dashboard
+        )
         self._write_control(ready, identity)
         self._announce(ready)
 
     def _write_control(self, ready: Ready, identity: "Identity") -> None:
-        from kohort.simulator.host.identity import write_secret
+        from kohort.apiserver.host.identity import write_secret
 
         control = {
             **asdict(ready),
@@ -225,7 +263,7 @@ class _Hosting:
 
 
 async def _first(*waits: Coroutine[Any, Any, object]) -> None:
-    """Return when the first of them does, or raise what it raised."""
+    """Wait for the first of several coroutines, cancel the others, and raise its error if any."""
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     done, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in others:
@@ -260,7 +298,7 @@ def _is_free(port: int) -> bool:
 
 
 def _describe(wish: Wish, embedded: "Embedded", url: str, kubeconfig: Path) -> Ready:
-    """What is there now, which after a restart may differ from what was asked for."""
+    """The cluster as it runs; one that was kept on disk may differ from the flags."""
     from kohort.cluster.node_labels import RACK, SPINE
 
     nodes = [entry.decode() for entry in embedded.api.store.bucket("nodes").entries.values()]
@@ -291,7 +329,7 @@ def _describe(wish: Wish, embedded: "Embedded", url: str, kubeconfig: Path) -> R
 
 
 def _list_ignored(wish: Wish, found: dict[str, set[int]]) -> Iterator[str]:
-    """What was asked of nodes that a kept cluster has otherwise already."""
+    """Flags about nodes that are ignored, since a kept cluster has other nodes already."""
     for name in sorted(wish.asked) if wish.data_dir else ():
         asked, there = getattr(wish, name), found[name]
         if there and there != {asked}:

@@ -2,7 +2,7 @@
 This is where a command ends: with a code, and if it failed with one sentence on stderr.
 
 The codes are a promise to scripts. People get a sentence that says what happened
-and what they can do; nobody gets a traceback for something that they can mend.
+and what they can do; a user gets no traceback for something that they can mend.
 """
 
 import os
@@ -16,7 +16,7 @@ from kohort.cluster.errors import KohortError
 
 
 class Exit(IntEnum):
-    """What a command's exit code means."""
+    """The exit codes of commands."""
 
     DONE = 0
     FAILED = 1
@@ -27,7 +27,7 @@ class Exit(IntEnum):
 
 
 class Failure(KohortError):
-    """Something did not work, for a reason that a sentence can tell."""
+    """A command failed, for a reason that one sentence explains."""
 
     code = Exit.FAILED
 
@@ -39,7 +39,7 @@ class UsageError(Failure):
 
 
 class TimedOut(Failure):
-    """What was waited for did not happen in time."""
+    """The condition that a command waited for did not come true in time."""
 
     code = Exit.TIMED_OUT
 
@@ -53,7 +53,7 @@ def end(work: Callable[[], int]) -> int:
     except KohortError as error:
         return _complain(str(error), Exit.FAILED)
     except BrokenPipeError:
-        # Whoever read our output has enough; nothing that is left can be written.
+        # The reader of our output has closed the pipe, so the rest cannot be written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.FAILED
     except OSError as error:
@@ -62,12 +62,20 @@ def end(work: Callable[[], int]) -> int:
         return _complain("interrupted", Exit.INTERRUPTED)
 
 
+def until_interrupted(work: Callable[[], int]) -> int:
+    """Do work that the user ends with Ctrl-C: that is its only end, so it is no error."""
+    try:
+        return work()
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+
+
 def _complain(sentence: str, code: Exit) -> int:
     show(f"{paint('error:', RED, sys.stderr)} {sentence}", file=sys.stderr)
     return code
 
 
 def describe_fault(error: OSError) -> str:
-    """What the system refused, about which file."""
+    """The sentence for an error of the operating system, with the file if there is one."""
     reason = (error.strerror or str(error)).lower()
     return f"{error.filename}: {reason}" if error.filename else reason

@@ -34,13 +34,51 @@ COMMANDS = Group(
             "WHY",
             "say what a workload waits for, and what to do",
         ),
+        "plan": CommandEntry(
+            "kohort.cli.commands.workloads.plan",
+            "PLAN",
+            "say what a change would do, step by step, without applying it",
+        ),
         "rollout": CommandEntry(
             "kohort.cli.commands.workloads.rollout", "ROLLOUT", "follow and steer a rollout"
+        ),
+        "logs": CommandEntry(
+            "kohort.cli.commands.workloads.logs", "LOGS", "show what all members wrote"
+        ),
+        "events": CommandEntry(
+            "kohort.cli.commands.workloads.events",
+            "EVENTS",
+            "show what was reported about a workload and all that it has",
+        ),
+        "connect": CommandEntry(
+            "kohort.cli.commands.workloads.connect",
+            "CONNECT",
+            "forward a local port to a ready leader",
+        ),
+        "takeover": CommandEntry(
+            "kohort.cli.commands.takeover",
+            "TAKEOVER",
+            "move from another controller of an API to Kohort, and back",
+        ),
+        "record": CommandEntry(
+            "kohort.cli.commands.workloads.record",
+            "RECORD",
+            "write what the operator saw and decided to a file",
+        ),
+        "replay": CommandEntry(
+            "kohort.cli.commands.replay", "REPLAY", "plan a recorded file again, step by step"
+        ),
+        "dashboard": CommandEntry(
+            "kohort.cli.commands.dashboard", "DASHBOARD", "serve a page of a cluster"
         ),
         "convert": CommandEntry(
             "kohort.cli.commands.convert",
             "CONVERT",
             "convert LeaderWorkerSets to ModelServings, or back",
+        ),
+        "new": CommandEntry("kohort.cli.commands.new", "NEW", "write a manifest with comments"),
+        "lint": CommandEntry(
+            "kohort.cli.commands.lint", "LINT", "check manifests without a cluster"
         ),
         "crds": CommandEntry(
             "kohort.cli.commands.crds", "CRDS", "print the CustomResourceDefinitions"
@@ -55,6 +93,12 @@ COMMANDS = Group(
         ),
         "controller": CommandEntry(
             "kohort.cli.commands.controller", "CONTROLLER", "run the operator against a cluster"
+        ),
+        "doctor": CommandEntry(
+            "kohort.cli.commands.doctor", "DOCTOR", "check a cluster, each problem with a fix"
+        ),
+        "plugins": CommandEntry(
+            "kohort.cli.commands.plugins", "PLUGINS", "list installed plugins, or begin a new one"
         ),
         "version": CommandEntry("kohort.cli.commands.version", "VERSION", "print the version"),
         "completion": CommandEntry(

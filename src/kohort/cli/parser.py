@@ -9,6 +9,7 @@ name that exists.
 import argparse
 import math
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
@@ -35,6 +36,14 @@ class Parser(argparse.ArgumentParser):
         """Refuse a command line, with a sentence and the way to the help text."""
         raise UsageError(f"{message}; see '{self.prog} --help'")
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a word that is none of the choices, with the nearest of them."""
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        hint = suggest(str(value), known)
+        raise argparse.ArgumentError(action, f"{value!r}{hint} is none of {', '.join(known)}")
+
     def read(self, argv: Sequence[str]) -> argparse.Namespace:
         """Read a command line to its end."""
         arguments, unknown = self.parse_known_args(argv)
@@ -53,6 +62,11 @@ class Parser(argparse.ArgumentParser):
         """The words that may stand without a flag, where they are known."""
         plain = [action for action in self._actions if not action.option_strings]
         return [str(word) for action in plain for word in action.choices or ()]
+
+    def metavars(self) -> list[str]:
+        """How help names the words that stand without a flag."""
+        plain = [action for action in self._actions if not action.option_strings]
+        return [str(action.metavar) for action in plain if action.metavar]
 
 
 def describe(prog: str, summary: str, examples: Sequence[str]) -> str:
@@ -113,6 +127,19 @@ def duration(text: str) -> float:
     return seconds
 
 
+def moment(text: str) -> datetime:
+    """A point in time with its zone, in whole seconds."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise argparse.ArgumentTypeError(
+            f"must be a time with its zone, such as 2026-01-01T09:00:00Z, not {text!r}"
+        )
+    return found.astimezone(UTC).replace(microsecond=0)
+
+
 def some_time(text: str) -> float:
     """Reads durations above 0."""
     seconds = duration(text)
@@ -135,7 +162,7 @@ def add_output(parser: Parser) -> None:
 
 
 def add_settings(parser: Parser) -> None:
-    """Offer what the operator can be told about workloads that say nothing themselves."""
+    """Add the flags with the operator's defaults for workloads that do not set a field."""
     add = parser.add_argument
     carriers = ("statefulsets", "pods")
     add(
@@ -192,7 +219,7 @@ def add_gangs(parser: Parser) -> None:
 
 
 def typed(read: Callable[[Any], Any]) -> Callable[[str], Any]:
-    """Reads what a function reads that raises ValueError with a sentence."""
+    """A type for argparse: reads a value, and shows the ValueError of ``read`` to the user."""
 
     def convert(text: str) -> Any:
         try:

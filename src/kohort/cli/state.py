@@ -4,7 +4,7 @@ This is where a running cluster leaves word of itself: a folder for each name.
 The file ``pid`` is locked for as long as the process lives. Whether a cluster
 runs is therefore asked of the lock and not of a number: a process that was
 killed leaves no lock behind, and a stranger who got its number never holds one. What a
-killed process left behind is removed by whoever finds it, under the same lock.
+killed process left behind is removed by the next command that finds it, under the same lock.
 """
 
 import fcntl
@@ -63,12 +63,12 @@ class State:
 
     @property
     def log(self) -> Path:
-        """What a detached process says."""
+        """The log of a detached process."""
         return self.folder / "log"
 
     @property
     def first_log(self) -> Path:
-        """What it says before it is ready; one that fails leaves the log of its predecessor."""
+        """The log until the process is ready; one that fails keeps the log of the one before."""
         return self.folder / "log.starting"
 
     def find_pid(self) -> int | None:
@@ -80,22 +80,22 @@ class State:
                     # Between taking the lock and writing its number, a process is nameless.
                     file.seek(0)
                     text = file.read()
-                    if text and (time.monotonic() > end or not _is_ending(text)):
-                        return self._read_pid(text)
+                    holder = _look_at(text)
+                    if text and (time.monotonic() > end or not holder.is_ending):
+                        return self._expect_ours(holder)
                     time.sleep(0.001)
         except (FileNotFoundError, NotADirectoryError):
             return None
         return None
 
-    def _read_pid(self, text: str) -> int:
+    def _expect_ours(self, holder: "_Holder") -> int:
         """The number of a process of ours; others are never sent a signal, nor are groups."""
-        number = find_whole(text.strip())
-        if number is None or number < 2 or not _is_our_process(number):
+        if holder.number is None or not holder.is_ours:
             raise Failure(
                 f"{self.pid_file} does not name a cluster of yours; look who holds it, "
                 "and remove it"
             )
-        return number
+        return holder.number
 
     def expect_control(self) -> dict[str, Any]:
         """How to reach the cluster, which must be running."""
@@ -126,7 +126,7 @@ class State:
         return "" if self.name == NAME_DEFAULT else f" --name {self.name}"
 
     def clear_stale(self) -> bool:
-        """Remove what a killed process left behind; returns whether there was something."""
+        """Remove the files of a killed process; returns whether there were any."""
         try:
             handle = os.open(self.pid_file, os.O_RDWR | os.O_NOFOLLOW)
         except OSError:
@@ -148,7 +148,7 @@ class State:
         """Remove the files; the kubeconfig of a kept cluster serves its next process."""
         control = self._read_control() or {}
         if not control.get("dataDir") and control.get("kubeconfig"):
-            from kohort.simulator.host.kubeconfig import Kubeconfig
+            from kohort.apiserver.host.kubeconfig import Kubeconfig
 
             Kubeconfig(Path(control["kubeconfig"]), self.name).remove()
         self.control_file.unlink(missing_ok=True)
@@ -223,34 +223,41 @@ def name_running() -> str:
     return ", ".join(state.name for state in list_running())
 
 
-def _is_our_process(number: int) -> bool:
-    place = Path(f"/proc/{number}")
-    if not Path("/proc/self").exists():
-        return True  # No way to ask here.
-    try:
-        return place.stat().st_uid == os.geteuid() and b"kohort" in (place / "cmdline").read_bytes()
-    except OSError:
-        return False
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """The process that a pid file names, and whether it is ours and ending."""
+
+    number: int | None = None
+    is_ours: bool = False
+    is_ending: bool = False
 
 
-def _is_ending(text: str) -> bool:
-    """Whether a process was killed and holds its lock for some moments yet.
+def _look_at(text: str) -> _Holder:
+    """
+    Who holds the lock, and whether it was killed and holds the lock for some moments yet.
 
-    It has no words then, or has gone after the lock was seen.
+    A process that ends has no words any more, or has gone after the lock was seen. Its owner is
+    read before its words: who still has words had that owner.
     """
     number = find_whole(text.strip())
     if number is None or number < 2:
-        return False
+        return _Holder()
+    if not Path("/proc/self").exists():
+        return _Holder(number, is_ours=True)  # No way to ask here.
+    place = Path(f"/proc/{number}")
     try:
-        return not Path(f"/proc/{number}/cmdline").read_bytes()
+        owner = place.stat().st_uid
+        words = (place / "cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
-        return Path("/proc/self").exists()
+        return _Holder(number, is_ending=True)
     except OSError:
-        return False
+        return _Holder(number)
+    is_ours = owner == os.geteuid() and b"kohort" in words
+    return _Holder(number, is_ours, is_ending=not words)
 
 
 def check_owner(folder: Path, remedy: str) -> None:
-    """Refuse a folder that is a link, somebody else's, or open to others for writing."""
+    """Refuse a folder that is a link, another user's, or open to others for writing."""
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode):
         raise Failure(f"{folder} is a link; {remedy}")
@@ -262,7 +269,7 @@ def check_owner(folder: Path, remedy: str) -> None:
 
 @contextmanager
 def writing(place: Path, remedy: str) -> Iterator[None]:
-    """Turn the system's refusal into a sentence about the place that somebody chose."""
+    """Turn the system's refusal into a sentence about the place that the user chose."""
     try:
         yield
     except OSError as error:
@@ -285,7 +292,7 @@ def hold_lock(path: Path, taken: str) -> Iterator[None]:
 
 def _open_locked(path: Path, taken: str) -> int:
     while True:
-        # A link would let whoever made it choose the file that is emptied.
+        # A link would let its author choose the file that is emptied.
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         if not _try_lock(handle):
             os.close(handle)

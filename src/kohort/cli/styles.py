@@ -1,7 +1,7 @@
 """
-This is where colour is decided: only on a terminal, and never when somebody said no.
+This is where colour is decided: only on a terminal, and never when the user said no.
 
-Colour repeats what the words say already; nothing is told by colour alone.
+Colour repeats what the words say already; nothing is shown by colour alone.
 """
 
 import os

@@ -16,7 +16,7 @@ from kohort.cli.parser import Parser, describe, suggest
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: how its line is read, and what it does."""
+    """One command: a parser of its arguments, and the function that runs it."""
 
     make_parser: Callable[[str], Parser]
     run: Callable[[argparse.Namespace], int]

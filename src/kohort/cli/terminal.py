@@ -1,13 +1,13 @@
 """
 This is where text for people leaves the process, and where it is made harmless.
 
-Names, images, reasons and messages were written by whoever may write to the cluster. A
+Names, images, reasons and messages were written by any user who may write to the cluster. A
 terminal would obey escape sequences in them, show text in another order than it is, or
 break a line where none ends. So everything that is printed passes the guards that
 ``main`` puts around stdout and stderr: what is not printable is spelled out, as
 ``\\x1b`` or ``\\u202e``. Line breaks of ours stand between lines and never inside one,
 so whatever prints lines joins them here. Control sequences of ours are marked with a
-word that is drawn at random for each process, which nobody else can have written.
+word that is drawn at random for each process, which no author of an object can have written.
 """
 
 import os
@@ -25,7 +25,7 @@ def control(sequence: str) -> str:
 
 
 def escape(text: str, kept: str = "") -> str:
-    """The text with everything spelled out that is not printable, apart from what is kept."""
+    """The text with unprintable characters spelled out, apart from those in ``kept``."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in kept else repr(c)[1:-1] for c in text)

@@ -9,12 +9,12 @@ on an old view, meets a conflict and never makes a second object.
 from dataclasses import dataclass
 
 from kohort.cluster.objects import Kind, Object, name_of
-from kohort.cluster.port import Address, PatchForm
+from kohort.cluster.port import Address, PatchType
 
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Make an object. One that exists with the same controller is a success."""
+    """Create an object. An existing object with the same controller counts as success."""
 
     kind: Kind
     namespace: str
@@ -28,19 +28,20 @@ class Patch:
 
     address: Address
     patch: Object | list[Object]
-    form: PatchForm = PatchForm.MERGE
+    form: PatchType = PatchType.MERGE
     manager: str = ""
     force: bool = False
     why: str = ""
-    disrupts: bool = False  # members will go because of it, and must be made again
-    undoes: str = ""  # what another client did, in a sentence, where this puts it back
-    undoes_part: str = ""  # of which part, where parts of an object are put back apart
-    makes: bool = False  # an apply that is to make the object: one of another owner is left alone
+    disrupts: bool = False  # pods are deleted because of this patch, and must be made again
+    undoes: str = ""  # the other client's edit, in a sentence, where this patch undoes it
+    undoes_part: str = ""  # the part that the edit is about, where parts are restored one by one
+    makes: bool = False  # an apply that creates: an object of another owner is left alone
+    prepares: "Patch | None" = None  # the write that follows when this one succeeds
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete the object with that uid and no other. One that is gone is a success."""
+    """Delete the object with that uid and no other. A missing object counts as success."""
 
     kind: Kind
     namespace: str
@@ -48,16 +49,16 @@ class Delete:
     uid: str
     propagation: str = ""
     why: str = ""
-    disrupts: bool = False  # another controller must make it again
-    undoes: str = ""  # what another client did, in a sentence, where this is the answer
-    is_unseen: bool = False  # it was read by name: that caches do not have it says nothing
+    disrupts: bool = False  # another controller must make the object again
+    undoes: str = ""  # the other client's edit, in a sentence, where this delete undoes it
+    is_unseen: bool = False  # the object was read by name, and the caches do not select it
 
 
 Action = Create | Patch | Delete
 
 
 def address_of(action: Action) -> Address:
-    """The object that an action makes, changes or ends."""
+    """The address of the object that an action creates, changes or deletes."""
     if isinstance(action, Patch):
         return action.address
     name = name_of(action.obj) if isinstance(action, Create) else action.name
@@ -65,7 +66,7 @@ def address_of(action: Action) -> Address:
 
 
 def verb_of(action: Action) -> str:
-    """What an action asks of the server, in the word of its permissions."""
+    """The RBAC verb of the request that an action becomes."""
     return type(action).__name__.lower()
 
 

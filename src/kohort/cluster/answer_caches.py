@@ -1,9 +1,9 @@
 """
-Answers that are kept for the next who asks the same of a text.
+A cache for pure functions of one text: the result for a short text is kept for later calls.
 
-A cache that counts its answers alone is no bound: whoever may send an object may send texts of a
-megabyte, and thousands of them would be kept. Answers to long texts are worked out each time;
-names, keys and amounts that repeat from object to object are short.
+A limit on the number of results does not bound the memory: a client may send texts of a megabyte,
+and thousands of them would be kept. So results for long texts are computed at each call; names,
+keys and amounts that repeat from object to object are short.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ KEPT_LENGTH_MAX = 512
 
 
 def keep_answers(count_max: int) -> Callable[[Callable[[str], Answer]], Callable[[str], Answer]]:
-    """Keep so many answers of a function, and those to short texts only."""
+    """Cache at most so many results of a function, for short texts only."""
 
     def keep(answer: Callable[[str], Answer]) -> Callable[[str], Answer]:
         kept = lru_cache(maxsize=count_max)(answer)

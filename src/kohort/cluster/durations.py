@@ -9,7 +9,7 @@ import math
 import re
 from typing import Any
 
-# What Go can hold, in nanoseconds of 63 bits: 292 years.
+# The longest duration of Go, whose nanoseconds have 63 bits: 292 years.
 SECONDS_MAX = 2**63 / 1e9
 _UNITS = {
     "h": 3600.0,
@@ -43,7 +43,7 @@ def find_seconds(value: Any, *, needs_unit: bool = False) -> float | None:
 
 
 def read_seconds(value: Any, *, needs_unit: bool = False) -> float:
-    """The seconds of a duration; ValueError says what one looks like."""
+    """The seconds of a duration; raises ValueError with an example of a duration."""
     found = find_seconds(value, needs_unit=needs_unit)
     if found is None:
         raise ValueError(f"must be a duration such as 15s or 1m30s, not {value!r}")

@@ -9,7 +9,7 @@ Everything that can go wrong between us and a Kubernetes API.
         NotFound              404
         MethodNotAllowed      405
         NotAcceptable         406
-        Conflict              409  somebody else wrote first, or a precondition failed
+        Conflict              409  another client wrote first, or a precondition failed
           AlreadyExists
         WatchExpired          410  the version asked for is too old
         TooLarge              413
@@ -44,7 +44,7 @@ class ClusterError(KohortError):
         super().__init__(message)
         self.message = message
         self.details = details
-        self.warnings: tuple[str, ...] = ()  # told beside the error
+        self.warnings: tuple[str, ...] = ()  # warnings that the response carries beside the error
 
     def status(self) -> Object:
         """The error as the Status object that the API answers with."""
@@ -69,13 +69,13 @@ class BadRequest(ClusterError):
 
 
 class Unauthorized(ClusterError):
-    """Nobody knows who asks."""
+    """The server does not know which user sends the request."""
 
     code, reason = 401, "Unauthorized"
 
 
 class Forbidden(ClusterError):
-    """The one who asks may not, or an admission rule says no."""
+    """The user has no permission, or admission refuses the request."""
 
     code, reason = 403, "Forbidden"
 
@@ -87,19 +87,19 @@ class NotFound(ClusterError):
 
 
 class MethodNotAllowed(ClusterError):
-    """The path exists, the verb does not."""
+    """The path exists, but not with this HTTP method."""
 
     code, reason = 405, "MethodNotAllowed"
 
 
 class NotAcceptable(ClusterError):
-    """The client accepts no form that we can answer in."""
+    """The client's Accept header names no media type that the server can write."""
 
     code, reason = 406, "NotAcceptable"
 
 
 class Conflict(ClusterError):
-    """Somebody else wrote first, a precondition failed, or another manager owns a field."""
+    """Another client wrote first, a precondition failed, or another manager owns a field."""
 
     code, reason = 409, "Conflict"
 
@@ -111,7 +111,7 @@ class AlreadyExists(Conflict):
 
 
 class WatchExpired(ClusterError):
-    """The version asked for is older than what is remembered: list again."""
+    """The requested version is older than the stored history: the client has to list again."""
 
     code, reason = 410, "Expired"
 
@@ -123,7 +123,7 @@ class TooLarge(ClusterError):
 
 
 class UnsupportedMediaType(ClusterError):
-    """The body is in a form that this request cannot take."""
+    """The body has a media type that this request cannot take."""
 
     code, reason = 415, "UnsupportedMediaType"
 
@@ -135,13 +135,13 @@ class Invalid(ClusterError):
 
 
 class TooManyRequests(ClusterError):
-    """Try again later."""
+    """The server limits requests: the client should try again later."""
 
     code, reason = 429, "TooManyRequests"
 
 
 class InternalError(ClusterError):
-    """The server failed."""
+    """The server failed because of a mistake of its own."""
 
 
 class BareError(InternalError):
@@ -151,25 +151,25 @@ class BareError(InternalError):
 
 
 class Unavailable(ClusterError):
-    """Nobody can serve this now."""
+    """The server cannot serve this now."""
 
     code, reason = 503, "ServiceUnavailable"
 
 
 class TimedOut(ClusterError):
-    """No answer in time."""
+    """The server gave no answer in time."""
 
     code, reason = 504, "Timeout"
 
 
 def not_found(plural: str, group: str, name: str) -> NotFound:
-    """The answer for an object that does not exist."""
+    """The NotFound error for an object that does not exist."""
     resource = f"{plural}.{group}" if group else plural
     return NotFound(f'{resource} "{name}" not found', details=_details(name, group, plural))
 
 
 def already_exists(plural: str, group: str, name: str) -> AlreadyExists:
-    """The answer for a create that meets an object of that name."""
+    """The AlreadyExists error for a create whose name is taken."""
     resource = f"{plural}.{group}" if group else plural
     return AlreadyExists(
         f'{resource} "{name}" already exists', details=_details(name, group, plural)
@@ -177,7 +177,7 @@ def already_exists(plural: str, group: str, name: str) -> AlreadyExists:
 
 
 def forbidden(plural: str, group: str, name: str, why: str) -> Forbidden:
-    """The answer for a write that a rule of the cluster stands against."""
+    """The Forbidden error for a write that a rule of the cluster does not allow."""
     resource = f"{plural}.{group}" if group else plural
     return Forbidden(
         f'{resource} "{name}" is forbidden: {why}', details=_details(name, group, plural)
@@ -185,7 +185,7 @@ def forbidden(plural: str, group: str, name: str, why: str) -> Forbidden:
 
 
 def conflict(plural: str, group: str, name: str, why: str) -> Conflict:
-    """The answer for a write that lost against another one."""
+    """The Conflict error for a write that another write came before."""
     resource = f"{plural}.{group}" if group else plural
     return Conflict(
         f'Operation cannot be fulfilled on {resource} "{name}": {why}',
@@ -194,7 +194,7 @@ def conflict(plural: str, group: str, name: str, why: str) -> Conflict:
 
 
 def invalid(kind: str, group: str, name: str, errors: Sequence[FieldError]) -> Invalid:
-    """The answer for an object that breaks rules, with one cause for each."""
+    """The Invalid error for an object that breaks rules, with one cause for each rule."""
     subject = f"{kind}.{group}" if group else kind
     details = _details(name, group, kind)
     details["causes"] = [error.cause() for error in errors]

@@ -1,5 +1,5 @@
 """
-What is wrong with one field of one object, in the words of a real API server.
+Validation errors: what is wrong with one field of an object, in the API server's words.
 
 The texts are part of the contract: clients match on them, and people search
 for them. So they are made in one place, from a value.
@@ -15,7 +15,7 @@ import orjson
 
 
 class FieldErrorType(StrEnum):
-    """The kinds of fault; the value is the cause's reason."""
+    """The kinds of validation error; the value is the reason in ``details.causes``."""
 
     REQUIRED = "FieldValueRequired"
     INVALID = "FieldValueInvalid"
@@ -43,16 +43,16 @@ _WITHOUT_VALUE = {FieldErrorType.REQUIRED, FieldErrorType.FORBIDDEN, FieldErrorT
 
 
 class _Omitted:
-    """The type of the one value that is never shown."""
+    """The type of ``OMITTED``."""
 
 
-# Stands for a value that is too large to show: the error names the field alone.
+# Stands for a value that is too large for a message: the error names only the field.
 OMITTED = _Omitted()
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One broken rule: where, which, and with what value."""
+    """One broken rule: the field's path, the kind of error, and the bad value."""
 
     fault: FieldErrorType
     path: str

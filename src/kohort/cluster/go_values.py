@@ -1,5 +1,5 @@
 """
-Values as the API server spells them in its messages.
+Values as Go's ``%v`` prints them, which is how the API server's messages show them.
 
 The texts of patch errors print raw values the way Go does, and clients and
 people see them, so the spelling is made in one place.

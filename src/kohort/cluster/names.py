@@ -1,5 +1,5 @@
 """
-Names: which texts may name what, and what is said of those that may not.
+Validation of names: which texts may name objects, labels or ports, with the API server's errors.
 
 A rule takes a text and answers with complaints. Names and label keys repeat from
 object to object, so the answers are remembered.
@@ -82,31 +82,31 @@ BAD_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 
 @keep_answers(8192)
 def check_subdomain(name: str) -> tuple[str, ...]:
-    """Most objects: several labels with dots between them."""
+    """Errors of a DNS subdomain, the name of most objects: labels with dots between them."""
     return (*_too_long(name, 253), *(() if _SUBDOMAIN.fullmatch(name) else (_BAD_SUBDOMAIN,)))
 
 
 @keep_answers(4096)
 def check_label(name: str) -> tuple[str, ...]:
-    """What becomes a part of a host name."""
+    """Errors of a DNS label, a part of a host name (RFC 1123)."""
     return (*_too_long(name, 63), *(() if _LABEL.fullmatch(name) else (_BAD_LABEL,)))
 
 
 @keep_answers(1024)
 def check_dns_1035(name: str) -> tuple[str, ...]:
-    """As a label, with a letter in front."""
+    """Errors of a DNS label that must begin with a letter (RFC 1035)."""
     return (*_too_long(name, 63), *(() if _DNS_1035.fullmatch(name) else (_BAD_DNS_1035,)))
 
 
 @keep_answers(1024)
 def check_undotted(name: str) -> tuple[str, ...]:
-    """As a label; a dot is told of by itself, since it is the usual mistake."""
+    """Errors of a DNS label; a dot has a message of its own, since it is the usual mistake."""
     return ("must not contain dots",) if "." in name else check_label(name)
 
 
 @keep_answers(1024)
 def check_path_segment(name: str) -> tuple[str, ...]:
-    """What may stand in an address; roles are named so."""
+    """Errors of a URL path segment, which names of roles have to be."""
     if name in (".", ".."):
         return (f"may not be '{name}'",)
     return tuple(f"may not contain '{mark}'" for mark in ("/", "%") if mark in name)
@@ -114,7 +114,7 @@ def check_path_segment(name: str) -> tuple[str, ...]:
 
 @keep_answers(8192)
 def check_qualified(key: str) -> tuple[str, ...]:
-    """Label keys: a name, with a domain and a slash before it if need be."""
+    """Errors of a label key: a name, perhaps with a domain and a slash before it."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         return (
@@ -141,14 +141,14 @@ def _check_prefix(prefix: str) -> list[str]:
 
 @keep_answers(8192)
 def check_label_value(value: str) -> tuple[str, ...]:
-    """Values of labels."""
+    """Errors of a label value."""
     found = ("must be no more than 63 bytes",) if len(value.encode()) > 63 else ()
     return (*found, *(() if _VALUE.fullmatch(value) else (_BAD_VALUE,)))
 
 
 @keep_answers(4096)
 def check_config_key(key: str) -> tuple[str, ...]:
-    """Keys of config maps and secrets, which become file names."""
+    """Errors of a key of a ConfigMap or Secret, which becomes a file name."""
     found = list(_too_long(key, 253))
     if not _KEY.fullmatch(key):
         found.append(_BAD_KEY)
@@ -161,7 +161,7 @@ def check_config_key(key: str) -> tuple[str, ...]:
 
 @keep_answers(1024)
 def check_port_name(name: str) -> tuple[str, ...]:
-    """Names of ports."""
+    """Errors of a port name."""
     found: list[str] = []
     if len(name) > 15:
         found.append("must be no more than 15 characters")
@@ -178,7 +178,7 @@ def check_port_name(name: str) -> tuple[str, ...]:
 
 @keep_answers(1024)
 def check_variable(name: str) -> tuple[str, ...]:
-    """Names of environment variables."""
+    """Errors of the name of an environment variable."""
     if name and all(" " <= letter <= "~" and letter != "=" for letter in name):
         return ()
     return (
@@ -188,14 +188,14 @@ def check_variable(name: str) -> tuple[str, ...]:
 
 
 def check_port(port: object) -> tuple[str, ...]:
-    """Numbers of ports."""
+    """Errors of a port number."""
     if isinstance(port, int) and 0 < port < 65536:
         return ()
     return ("must be between 1 and 65535, inclusive",)
 
 
 def find_address(text: str) -> IPv4Address | IPv6Address | None:
-    """The address that a text is, if it is one."""
+    """The IP address in a text; None if it holds none."""
     try:
         return ip_address(text)
     except ValueError:

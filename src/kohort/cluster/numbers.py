@@ -11,7 +11,7 @@ _DIGITS_MAX = 20
 
 
 def find_whole(text: str) -> int | None:
-    """The number that a text of digits is; nothing if it is none, or too large."""
+    """The number in a text of digits; None if it is no number, or too large."""
     if not (text.isascii() and text.isdigit()):
         return None
     digits = text.lstrip("0") or "0"
@@ -20,7 +20,7 @@ def find_whole(text: str) -> int | None:
 
 
 def explain_whole(text: str) -> str:
-    """Why a text is no number without a sign, in the words of Go."""
+    """Why a text is no unsigned number, in the words of Go."""
     is_number = text.isascii() and text.isdigit()
     why = "value out of range" if is_number else "invalid syntax"
     return f"strconv.ParseUint: parsing {show(text)}: {why}"

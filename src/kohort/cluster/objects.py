@@ -1,12 +1,11 @@
 """
-Raw objects, as they cross the border: plain JSON values in dictionaries.
+Raw Kubernetes objects: plain JSON values in dictionaries, and readers of their metadata.
 
 Nothing here decides. These are the few paths into an object that everybody
 needs, written once so that a missing ``metadata`` never raises in two ways.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import orjson
@@ -36,12 +35,12 @@ class Kind:
 
     @property
     def api_version(self) -> str:
-        """What stands in an object's ``apiVersion``."""
+        """The value of ``apiVersion`` in an object of this kind."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def group_resource(self) -> str:
-        """How error messages and storage name it: ``pods``, ``statefulsets.apps``."""
+        """The kind's name in error messages and storage: ``pods``, ``statefulsets.apps``."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
@@ -52,17 +51,17 @@ def metadata_of(obj: Object) -> Object:
 
 
 def name_of(obj: Object) -> str:
-    """The object's name, or nothing."""
+    """The object's name; empty if it has none."""
     return str(metadata_of(obj).get("name", ""))
 
 
 def namespace_of(obj: Object) -> str:
-    """The object's namespace, or nothing."""
+    """The object's namespace; empty if it has none."""
     return str(metadata_of(obj).get("namespace", ""))
 
 
 def uid_of(obj: Object) -> str:
-    """The object's uid, or nothing."""
+    """The object's uid; empty if it has none."""
     return str(metadata_of(obj).get("uid", ""))
 
 
@@ -99,12 +98,6 @@ def owner_reference(owner: Object, *, controller: bool = True, block: bool = Tru
     }
 
 
-def write_time(when: datetime) -> str:
-    """A time in UTC as the API writes it, in whole seconds."""
-    # Cheaper than a format, and asked for several times with every write.
-    return f"{when.isoformat()[:19]}Z"
-
-
 def find_condition(obj: Object, name: str) -> Object | None:
     """The condition of that type in the object's status, if there is one."""
     conditions: list[Object] = (obj.get("status") or {}).get("conditions") or []
@@ -118,7 +111,7 @@ def is_true(obj: Object, name: str) -> bool:
 
 
 def escape(text: bytes) -> bytes:
-    """JSON with the escapes that Go writes; where they are written already, it stays as it is."""
+    """JSON with the escapes that Go writes; JSON that has them already is unchanged."""
     # These characters stand in strings only, and most objects have none of them.
     for sign, plain, escaped in _ESCAPES:
         if sign in text:

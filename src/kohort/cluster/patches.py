@@ -1,5 +1,5 @@
 """
-JSON patches from two objects: how an admission answer says what it changed.
+JSON patches from two objects, by which an AdmissionReview response says what changed.
 
 Only what differs is named. A list whose length changed is replaced whole, since
 what passes through admission gains entries and rarely moves them.

@@ -11,7 +11,7 @@ from typing import Any
 
 _KEPT_MAX = 1_024
 
-# What RE2 says, and what Go says of the same.
+# RE2's messages, and Go's messages for the same errors.
 _WORDS = {
     "missing )": "missing closing )",
     "missing ]": "missing closing ]",
@@ -28,7 +28,7 @@ _WORDS = {
 
 
 class BadPatternError(ValueError):
-    """A text that is no regular expression; says why, in the words of Go."""
+    """A text that is no regular expression; the message says why, in the words of Go."""
 
 
 @lru_cache(maxsize=_KEPT_MAX)
@@ -42,13 +42,13 @@ def compile_pattern(pattern: str) -> Any:
         text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
         words, _, part = text.partition(": ")
         why = _WORDS.get(words, words)
-        # Without its end a pattern is shown whole.
+        # RE2 names no part for an error at the end of a pattern, so the quotes stay empty.
         raise BadPatternError(f"{why}: `{part}`" if part else f"{why}: ``") from None
 
 
 @cache
 def _load() -> tuple[Callable[[str], Any], type[Exception]]:
-    # Few clusters have patterns of their own, and a start need not wait for the library.
+    # Imported late: few clusters need patterns, and a start should not wait for the library.
     try:
         import re2
     except ModuleNotFoundError:

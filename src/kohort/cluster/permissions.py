@@ -1,7 +1,7 @@
 """
-What the code does to objects, as values, and the RBAC rules that allow it.
+Permissions that the code needs, as values, and the RBAC rules that grant them.
 
-A grant stands beside the code that needs it. Nobody writes rules by hand: they
+A grant stands beside the code that needs it. No author writes rules by hand: they
 are put together here, so that what is printed for a cluster's administrator is
 what the code asks for, and a test compares it with the requests that are made.
 """
@@ -16,7 +16,7 @@ _ORDER = ("get", "list", "watch", "create", "update", "patch", "delete")
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Leave to do something to the objects of a kind, or to a part of them."""
+    """Permission for some verbs on a kind, or on a subresource of it."""
 
     kind: Kind
     verbs: tuple[str, ...]
@@ -25,13 +25,13 @@ class Grant:
 
     @property
     def resource(self) -> str:
-        """How RBAC names what is granted."""
+        """The resource in the RBAC rule, such as ``pods`` or ``pods/status``."""
         return f"{self.kind.plural}/{self.part}" if self.part else self.kind.plural
 
 
 @dataclass(frozen=True, slots=True)
 class PageGrant:
-    """Leave to read a page of a server that is no resource."""
+    """Permission to get a page of the API server that is no resource (``nonResourceURLs``)."""
 
     path: str
     verbs: tuple[str, ...] = ("get",)

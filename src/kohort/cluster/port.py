@@ -1,12 +1,12 @@
 """
-The one door to the outside world.
+The interface through which the controller reads and writes a Kubernetes cluster.
 
 The controller speaks to this protocol and to nothing else. An HTTP client and
 the simulator's API both implement it, so the controller that runs in a
 simulation is the controller that runs in production, line for line.
 
 Reads that a plan depends on go through caches, which are filled by ``list`` and
-``watch``; ``read`` is for what nobody caches. Every write raises a ClusterError
+``watch``; ``read`` is for what the operator does not cache. Every write raises a ClusterError
 that says why it was refused.
 """
 
@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 from kohort.cluster.objects import Kind, Object
 
 
-class PatchForm(StrEnum):
+class PatchType(StrEnum):
     """The forms of a patch, by their media type."""
 
     JSON = "application/json-patch+json"
@@ -29,7 +29,7 @@ class PatchForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Which object, or part of one."""
+    """The address of an object or of one of its subresources."""
 
     kind: Kind
     namespace: str
@@ -39,7 +39,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which objects of a kind: of one namespace or all, by labels and fields."""
+    """A selection of objects of a kind: of one namespace or all, by labels and fields."""
 
     kind: Kind
     namespace: str = ""
@@ -65,13 +65,13 @@ class Cluster(Protocol):
     """A Kubernetes API."""
 
     async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
-        """Make an object; the answer is what was stored."""
+        """Create an object; returns the object as stored."""
 
     async def dry_run_create(self, kind: Kind, namespace: str, obj: Object) -> Object:
-        """What a create would store; nothing is stored."""
+        """Create with dryRun; returns the object that a create would store."""
 
     async def read(self, address: Address) -> Object:
-        """One object, fresh from the server."""
+        """Read one object from the API server."""
 
     async def update(self, address: Address, obj: Object) -> Object:
         """Replace an object; its resourceVersion guards against other writers."""
@@ -80,12 +80,12 @@ class Cluster(Protocol):
         self,
         address: Address,
         patch: Object | list[Object],
-        form: PatchForm = PatchForm.MERGE,
+        form: PatchType = PatchType.MERGE,
         *,
         manager: str = "",
         force: bool = False,
     ) -> Object:
-        """Change part of an object; the answer is what was stored."""
+        """Patch an object; returns the object as stored."""
 
     async def delete(
         self, address: Address, *, uid: str = "", propagation: str = "", grace: int | None = None
@@ -93,13 +93,13 @@ class Cluster(Protocol):
         """Delete an object, only with that uid if one is given."""
 
     async def list(self, selection: Selection) -> Listing:
-        """All objects that are selected, fetched in pages where the server has many."""
+        """List all selected objects, page by page."""
 
     def watch(
         self, selection: Selection, version: str, *, initial: bool = False
     ) -> AsyncIterator[WatchEvent]:
         """
-        What changes from a version on; raises WatchExpired when it is too old.
+        Watch the selected objects from a version on; raises WatchExpired if it is too old.
 
         With ``initial`` the current state comes first, as ADDED lines, and a
         bookmark with the annotation ``k8s.io/initial-events-end`` ends it; a server

@@ -22,14 +22,14 @@ _DECIMAL_SUFFIXES = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _BINARY_SUFFIXES = ("", *_BINARY)
 _BINARY_MAX = (2**63 - 1) * NANOS
 _FINEST = -9
-# With more digits a number may not fit 64 bits, and is always written anew.
+# A number with more digits may not fit 64 bits, so its text is always made canonical.
 _DIGITS_MAX = 18
-# Beyond any use, and a number of that length would be a burden to write.
+# Larger exponents have no use, and their numbers would take long to write.
 _EXPONENT_MAX = 4096
-# Python reads no number of more digits.
+# Python refuses to parse numbers with more digits.
 _DIGITS_READ_MAX = 4096
 
-# Nothing is given back once it is read: a long text would be tried once for each of its digits.
+# Possessive groups do not backtrack: else a long text would be matched again at each digit.
 _QUANTITY = re.compile(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[-+]?[0-9]*+)")
 # Counts have 32 bits; Python would refuse to read a text of some thousand digits.
 _COUNT_DIGITS_MAX = 10
@@ -42,7 +42,7 @@ _BAD_SUFFIX = "unable to parse quantity's suffix"
 
 
 def find_whole(text: str) -> int | None:
-    """The whole number that a text is; None if it is another text or beyond all counts."""
+    """The whole number in a text; None if it is no number or has too many digits."""
     is_whole = len(text) <= _COUNT_DIGITS_MAX and text.isdecimal() and text.isascii()
     return int(text) if is_whole else None
 
@@ -95,7 +95,7 @@ def _read_quantity(text: str) -> tuple[int, str]:
     exponent = _read_exponent(suffix)
     scale = exponent - len(fraction)
     nanos = sign * _shift(int(digits), scale - _FINEST)
-    # Such a text is kept, even one like +1 or 1.500 that would be written otherwise.
+    # A real server keeps such a text, even +1 or 1.500, which are not canonical.
     is_kept = len(digits) <= _DIGITS_MAX and scale >= _FINEST and scale % 3 == 0
     if is_kept and digits[0] != "0" and not digits.endswith("000"):
         return nanos, text
@@ -124,7 +124,7 @@ def _read_exponent(suffix: str) -> int:
 
 
 def _shift(digits: int, places: int) -> int:
-    """Times a power of ten; what falls off the end rounds up."""
+    """The number times a power of ten, rounded up."""
     power: int = 10 ** abs(places)
     return digits * power if places >= 0 else -(-digits // power)
 

@@ -29,7 +29,7 @@ class Requirement:
     values: tuple[str, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether an object with these labels meets the clause."""
+        """Whether an object with these labels satisfies the clause."""
         value = labels.get(self.key)
         match self.operator:
             case "In":
@@ -207,10 +207,6 @@ class FieldSelector:
         return all(
             (fields.get(field, "") == value) is equal for field, equal, value in self.clauses
         )
-
-    def find_exact(self, field: str) -> str | None:
-        """The value that a field must have, if the selector says so."""
-        return next((v for f, equal, v in self.clauses if equal and f == field), None)
 
 
 ANY_FIELDS = FieldSelector()

@@ -32,15 +32,15 @@ _MAP = "map"
 
 
 class MergeShape(Protocol):
-    """What a merge asks of a type: its fields, and how its lists are joined."""
+    """The facts about a type that a merge needs: its fields, and how its lists are merged."""
 
     @property
     def type(self) -> str:
-        """`map` where any key holds a value of the shape of items."""
+        """The JSON type; `map` where all values have the shape of ``items``."""
 
     @property
     def name(self) -> str:
-        """What messages call the type."""
+        """The name of the type in messages."""
 
     @property
     def fields(self) -> Mapping[str, "MergeShape"]:
@@ -52,16 +52,16 @@ class MergeShape(Protocol):
 
     @property
     def merge(self) -> bool:
-        """Whether a patch joins this list instead of replacing it."""
+        """Whether a patch merges into this list instead of replacing it."""
 
     @property
     def merge_key(self) -> str:
-        """The field by which the entries of a list are told apart."""
+        """The field that identifies an entry of the list."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeType:
-    """A shape that says no more than a merge needs."""
+    """A MergeShape as a plain value."""
 
     name: str = ""
     fields: Mapping[str, "MergeType"] = field(default_factory=dict)
@@ -174,7 +174,7 @@ def _field_shape(shape: MergeShape, key: str) -> MergeShape:
 
 
 def _strip(value: Any) -> Any:
-    """What remains of a patch where there was nothing to merge it with."""
+    """A patch without its directives, for a place where there is nothing to merge with."""
     if isinstance(value, dict):
         if _PATCH in value:
             return _DROP
@@ -250,13 +250,13 @@ def _merge_entries(old: list[Object], patch: list[Object], shape: MergeShape) ->
     for entry in patch:
         key = _key_of(entry, shape.merge_key)
         if isinstance(key, dict | list):
-            # It is like no other; what is wrong with it is said when the object is read.
+            # No other entry equals this one; the schema check reports the bad key later.
             merged.append(_strip(entry))
             continue
         place = places.get(key, -1)
         if place < 0:
             places[key] = len(merged)
-            # A key that is null is a key, unlike one that is missing.
+            # A null key counts as a key, unlike a missing one.
             merged.append({**_strip(entry), shape.merge_key: key})
         else:
             merged[place] = _merge_object(merged[place], entry, shape.items or ANY)
@@ -298,7 +298,7 @@ def _interleave(others: list[Any], named: list[Any], place: Callable[[Any], int]
 
 
 def _apply_orders(result: Object, patch: Object, shape: MergeShape) -> set[str]:
-    """Merge the lists whose order the patch states; their names are returned."""
+    """Merge the lists whose order the patch sets; returns their names."""
     done: set[str] = set()
     for key, order in patch.items():
         if not key.startswith(_ORDER_PREFIX):

@@ -51,6 +51,8 @@ class ControllerContext:
     settings: Settings = DEFAULTS
     may_write: Callable[[], bool] = lambda: True  # false as soon as another process holds the lease
     identity: str = "kohort"
+    # Makes the executor of an API in place of the one that sends requests.
+    make_executor: Callable[[Api], Executor] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,7 @@ class ApiController:
         self.settings = context.settings
         self.queue: WorkQueue[Key] = WorkQueue(context.time, context.chance)
         self.watermarks = Watermarks()
-        self.executor = Executor(
-            context.cluster, self.watermarks, context.may_write, elapsed=context.time.elapsed
-        )
+        self.executor = self._make_executor(context)
         reporter = api.home.reporter
         self.events = EventSink(context.cluster, reporter, context.identity, context.may_write)
         self.record: Recorder = lambda key, result, seconds: None
@@ -115,7 +115,7 @@ class ApiController:
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
         self._passing: dict[Key, set[str]] = {}  # names of those that one plan judges
         self._nodes: Nodes | None = None  # None: rebuild from the caches
-        self._informers = informers
+        self.informers = informers
         indexes = {_REFERENCE: self._list_references} if api.references else None
         self.roots: Cache[Whole] = informers.add(
             Selection(api.kind, labels=api.selector), Whole, indexes
@@ -127,6 +127,13 @@ class ApiController:
         ]
         self.tiers = TierBook(api, context.settings, informers, self._wake_packed)
         self._follow()
+
+    def _make_executor(self, context: ControllerContext) -> Executor:
+        if context.make_executor is not None:
+            return context.make_executor(self.api)
+        return Executor(
+            context.cluster, self.watermarks, context.may_write, elapsed=context.time.elapsed
+        )
 
     def _wake_packed(self) -> None:
         """Queue all workloads whose placement depends on the tiers of the cluster."""
@@ -310,7 +317,13 @@ class ApiController:
             stray=stray,
             put_backs=memory.find_put_backs(self._time.elapsed()),
             references=self._find_references(readable),
+            beside=self._gather_shared(root),
         )
+
+    def _gather_shared(self, root: Whole) -> Mapping[Kind, tuple[Any, ...]]:
+        shared = self.api.find_shared(root.raw)
+        caches = [(w.kind, cache) for w, cache in self.children if w.kind in shared]
+        return {kind: tuple(entry.value for entry in cache) for kind, cache in caches}
 
     def _find_absent(self) -> Mapping[Kind, str]:
         """The needed kinds that the operator cannot watch, each with a sentence for the user."""
@@ -329,14 +342,14 @@ class ApiController:
         return found
 
     def _explain_absence(self, cache: Cache[Any]) -> str:
-        error = self._informers.absent.get(cache.selection)
+        error = self.informers.absent.get(cache.selection)
         if error is None:
             return ""
         return "the cluster does not serve it" if isinstance(error, NotFound) else str(error)
 
     def _find_unserved(self) -> frozenset[Kind]:
         """The optional kinds that the operator cannot watch now."""
-        absent = self._informers.absent
+        absent = self.informers.absent
         return frozenset(
             watched.kind
             for watched, cache in self.children

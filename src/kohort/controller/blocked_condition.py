@@ -18,19 +18,20 @@ import orjson
 
 from kohort.apis.api import Api, Reading, Snapshot
 from kohort.cluster.errors import KohortError
+from kohort.cluster.kinds import EVENT
 from kohort.cluster.objects import Object, find_condition, namespace_of, uid_of
 from kohort.cluster.port import Cluster, Selection
+from kohort.cluster.timestamps import write_time
 from kohort.controller.admission.probe import (
     LATE_RECHECK_SECONDS,
     LATE_SECONDS,
     MOMENT_SECONDS,
     ProbeState,
 )
-from kohort.controller.events import EVENT
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 from kohort.views.ages import find_time
-from kohort.views.evidence.children import REFUSED, find_lacking
+from kohort.views.evidence.children import REFUSED, find_lacking, is_refusal
 from kohort.views.evidence.cluster import GONE, ClusterFacts, NodeState
 from kohort.views.evidence.volumes import awaits_volumes
 from kohort.views.health import BLOCKED, Health, Word, judge
@@ -57,12 +58,12 @@ class Warnings:
 
     def note_refusals(self, notices: tuple[Notice, ...], now: str) -> None:
         """Keep the refusals of this reconcile, with their first time, and forget all others."""
-        told = [notice.message for notice in notices if notice.reason == REFUSED]
+        told = [n.message for n in notices if is_refusal(n.reason, n.message)]
         self.refusals = {text: self.refusals.get(text, now) for text in told}
 
     def about(self, root: Object, now: datetime) -> list[Object]:
         """All warnings as Event objects: those read, and one for each refusal noted here."""
-        stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+        stamp = write_time(now)
         subject = {"uid": uid_of(root)}
         own = [
             {
@@ -201,7 +202,7 @@ def write_blocked(root: Object, health: Health, now: datetime) -> Object:
         new |= {"status": "True", "reason": health.reason if is_valid else BLOCKED}
         new["message"] = health.message[:_MESSAGE_MAX]
     is_moved = old is None or old["status"] != new["status"]
-    stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    stamp = write_time(now)
     new["lastTransitionTime"] = stamp if is_moved or old is None else old["lastTransitionTime"]
     new["observedGeneration"] = root["metadata"].get("generation", 0)
     kept = [c for c in status.get("conditions") or () if c["type"] != BLOCKED]

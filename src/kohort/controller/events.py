@@ -2,7 +2,9 @@
 Events: the operator writes notices as Event objects, which ``kubectl describe`` shows.
 
 The operator does not write the same notice about an object again within moments: an event
-is worth a write when something happened, not each time that it happens in a loop. No
+is worth a write when something happened, not each time that it happens in a loop. Of a
+large workload it writes the first Normal events of each reason and then one every few seconds:
+two hundred groups that start need no two hundred writes. Every Warning is written. No
 reconcile waits until events are written, and the operator drops an event that the API
 server does not take.
 
@@ -20,15 +22,18 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 
 from kohort.cluster.errors import KohortError
-from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
+from kohort.cluster.kinds import EVENT
+from kohort.cluster.objects import Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Cluster
 from kohort.model.reasons import Notice
 
-EVENT = Kind("", "v1", "Event", "events")
 TOLD_MAX = 10_000
 AT_ONCE_MAX = 8
 WAITING_MAX = 1_000
 REPEAT_AFTER = timedelta(seconds=1)
+# Normal events of one reason about one object: so many at once, then one in each interval.
+AT_FIRST_MAX = 25
+INTERVAL = timedelta(seconds=10)
 _NOTE_BYTES_MAX = 1024
 
 
@@ -47,6 +52,8 @@ class EventSink:
         self._reporter = reporter
         self._instance = instance
         self._told: dict[tuple[str, str, str], datetime] = {}
+        # When the allowance of an object and a reason will be whole again.
+        self._whole_at: dict[tuple[str, str], datetime] = {}
         self._waiting: deque[Object] = deque(maxlen=WAITING_MAX)
         self._changed = asyncio.Event()
         self._is_stopping = False
@@ -56,7 +63,8 @@ class EventSink:
         """Queue the notices that are new, to be written soon."""
         moment = datetime.fromisoformat(now)
         for notice in notices:
-            if self._is_new((uid_of(about), notice.reason, notice.message), moment):
+            key = (uid_of(about), notice.reason, notice.message)
+            if self._is_new(key, moment) and self._is_within_allowance(notice, key[:2], moment):
                 self._waiting.append(self._event(about, notice, now))
         self._changed.set()
 
@@ -81,6 +89,17 @@ class EventSink:
         if len(self._told) >= TOLD_MAX:
             self._told.clear()
         self._told[key] = moment
+        return True
+
+    def _is_within_allowance(self, notice: Notice, key: tuple[str, str], moment: datetime) -> bool:
+        if notice.type != "Normal":
+            return True
+        whole_at = max(self._whole_at.get(key, moment), moment) + INTERVAL
+        if whole_at - moment > AT_FIRST_MAX * INTERVAL:
+            return False
+        if len(self._whole_at) >= TOLD_MAX:
+            self._whole_at.clear()
+        self._whole_at[key] = whole_at
         return True
 
     async def _write(self, event: Object) -> None:

@@ -38,7 +38,7 @@ from kohort.cluster.objects import (
     name_of,
     uid_of,
 )
-from kohort.cluster.port import Address, Cluster, PatchForm
+from kohort.cluster.port import Address, Cluster, PatchType
 from kohort.controller.caches.departures import Departures
 from kohort.controller.caches.repeats import Repeats
 from kohort.controller.caches.watermarks import Watermarks
@@ -62,7 +62,7 @@ class Result(StrEnum):
 
 
 # In these forms a patch has the shape of the object that it patches.
-_WHOLE = {PatchForm.MERGE, PatchForm.APPLY}
+_WHOLE = {PatchType.MERGE, PatchType.APPLY}
 _SUCCESSES = {Result.DONE, Result.EXISTS, Result.GONE}
 
 
@@ -178,37 +178,30 @@ class Executor:
         address = action.address
         name = (address.namespace, address.name)
         is_unseen = not self._watermarks.has(address.kind, name)
-        makes = action.makes or (action.form is PatchForm.APPLY and is_unseen)
+        makes = action.makes or (action.form is PatchType.APPLY and is_unseen)
         body = action.patch if isinstance(action.patch, dict) else {}
         if makes and (orphaned := await self._find_orphaned(action, address, body)):
             return orphaned
-        if makes and (taken := await self._find_taken(action, body)):
+        existing = await self._find(address) if makes else None
+        if existing is not None and (taken := _find_taken(action, body, existing)):
             return taken
+        is_new = makes and existing is None
+        if is_new and not self._creations.may_repeat(address):
+            return _put_off(action, address)
         stored = await self._cluster.patch(
             address, action.patch, action.form, manager=action.manager, force=action.force
         )
+        if is_new:
+            self._creations.note(address)
         if makes:
             self.departures.note_made(address, _owner_uid(body))
         return Outcome(action, Result.DONE, stored)
 
-    async def _find_taken(self, action: Patch, body: Object) -> Outcome | None:
-        """The result of an apply whose name is taken by an object outside our caches: the apply
-        would make that object ours, to be deleted together with our workload."""
+    async def _find(self, address: Address) -> Object | None:
         try:
-            existing = await self._cluster.read(action.address)
+            return await self._cluster.read(address)
         except NotFound:
             return None
-        if _owner_uid(existing) == _owner_uid(body):
-            return None
-        if is_leaving(existing):
-            name = f"{action.address.kind.name} {action.address.name}"
-            why = f"{name} is being deleted: it is made when that one has gone"
-            return Outcome(action, Result.FAILED, existing, why)
-        owner = find_controller(existing)
-        whose = f"belongs to {owner['kind']} {owner['name']}" if owner else "lacks our labels"
-        name = f"{action.address.kind.name} {action.address.name}"
-        why = f"{name} exists and {whose}: delete it, or choose another name"
-        return Outcome(action, Result.TAKEN, existing, why)
 
     async def _find_orphaned(self, action: Action, address: Address, obj: Object) -> Outcome | None:
         """A conflict if the child was deleted before and the API server says its owner is gone."""
@@ -218,10 +211,7 @@ class Executor:
         kind = self._watermarks.find_kind(owner["apiVersion"], owner["kind"])
         if kind is None:
             return None
-        try:
-            found = await self._cluster.read(Address(kind, address.namespace, owner["name"]))
-        except NotFound:
-            found = {}
+        found = await self._find(Address(kind, address.namespace, owner["name"]))
         if found and uid_of(found) == owner["uid"] and not is_leaving(found):
             return None
         why = (
@@ -235,8 +225,7 @@ class Executor:
         if orphaned is not None:
             return orphaned
         if not self._creations.may_repeat(address):
-            why = f"{action.kind.name} {address.name} goes whenever it is made: it is made later"
-            return Outcome(action, Result.FAILED, message=why)
+            return _put_off(action, address)
         try:
             stored = await self._cluster.create(action.kind, action.namespace, action.obj)
         except AlreadyExists as error:
@@ -296,6 +285,26 @@ class Executor:
             kind = action.kind if isinstance(action, Create) else action.address.kind
             version = str(metadata_of(outcome.stored).get("resourceVersion", ""))
             self._watermarks.note_write(key, kind, version)
+
+
+def _put_off(action: Action, address: Address) -> Outcome:
+    why = f"{address.kind.name} {address.name} goes whenever it is made: it is made later"
+    return Outcome(action, Result.FAILED, message=why)
+
+
+def _find_taken(action: Patch, body: Object, existing: Object) -> Outcome | None:
+    """The result of an apply whose name is taken by an object outside our caches: the apply
+    would make that object ours, to be deleted together with our workload."""
+    if _owner_uid(existing) == _owner_uid(body):
+        return None
+    name = f"{action.address.kind.name} {action.address.name}"
+    if is_leaving(existing):
+        why = f"{name} is being deleted: it is made when that one has gone"
+        return Outcome(action, Result.FAILED, existing, why)
+    owner = find_controller(existing)
+    whose = f"belongs to {owner['kind']} {owner['name']}" if owner else "lacks our labels"
+    why = f"{name} exists and {whose}: delete it, or choose another name"
+    return Outcome(action, Result.TAKEN, existing, why)
 
 
 def _owner_uid(obj: Object) -> str:

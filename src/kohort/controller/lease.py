@@ -7,7 +7,7 @@ of the lease carries the version that was read, so of two candidates that write 
 
 The holder renews each ``retry_seconds``. If that has not succeeded for ``renew_seconds`` it
 no longer holds the lease, whatever the object says, and that is earlier than any other
-candidate may take it. The operator checks ``is_held`` before each write.
+candidate may take it. The operator checks ``is_held`` before each action that writes.
 """
 
 import asyncio
@@ -17,12 +17,10 @@ from enum import Enum
 from random import Random
 
 from kohort.cluster.errors import AlreadyExists, KohortError, NotFound
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.kinds import LEASE, NAMESPACE
+from kohort.cluster.objects import Object
 from kohort.cluster.port import Address, Cluster
 from kohort.controller.clock import Time
-
-LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
-_NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +183,7 @@ class Election:
 
     async def _make_namespace(self) -> None:
         try:
-            await self._cluster.create(_NAMESPACE, "", {"metadata": {"name": self.terms.namespace}})
+            await self._cluster.create(NAMESPACE, "", {"metadata": {"name": self.terms.namespace}})
         except AlreadyExists:
             return
 

@@ -49,10 +49,13 @@ class Schedule(Generic[K]):
         self._running: dict[K, float | None] = {}  # by key: when to run it again
         self._failures: dict[K, int] = {}
         self._not_before: dict[K, float] = {}
+        self._gathering: set[K] = set()  # waiting keys that an event named
         self._costs: dict[K, float] = {}  # seconds of a run by key, where it takes any time
 
     def add(self, key: K, now: float, after: float | None = None) -> None:
         """Schedule the key: after the gathering time, or after so many seconds."""
+        if after is None:
+            self._gathering.add(key)
         due = now + (self._gather_seconds(key) if after is None else max(after, 0.0))
         self._want(key, max(due, self._not_before.get(key, due)))
 
@@ -64,6 +67,7 @@ class Schedule(Generic[K]):
         _, _, key = heapq.heappop(self._heap)
         del self._due[key]
         self._running[key] = None
+        self._gathering.discard(key)
         return key
 
     def finish(self, key: K, now: float, *, failed: bool = False) -> None:
@@ -105,6 +109,11 @@ class Schedule(Generic[K]):
     def waiting(self) -> int:
         """How many keys wait, due or not."""
         return len(self._due)
+
+    @property
+    def gathering(self) -> int:
+        """How many keys wait because something happened, and not for a time."""
+        return len(self._gathering)
 
     @property
     def running(self) -> int:
@@ -157,12 +166,14 @@ class WorkQueue(Generic[K]):
     def __init__(self, time: Time, chance: Random, pace: Pace = Pace()) -> None:  # noqa: B008
         self.schedule: Schedule[K] = Schedule(pace, chance)
         self.finished_at: float | None = None
+        self.adds = 0  # calls of ``add``
         self._time = time
         self._changed = asyncio.Event()
         self._is_stopping = False
 
     def add(self, key: K, after: float | None = None) -> None:
         """Schedule the key soon, or after so many seconds."""
+        self.adds += 1
         self.schedule.add(key, self._time.elapsed(), after)
         self._changed.set()
 

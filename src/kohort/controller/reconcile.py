@@ -7,6 +7,7 @@ no longer sends a field that the API server did not store, and writes a status t
 changing at most once a second, but always its last state.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -14,8 +15,9 @@ from typing import Any
 
 import orjson
 
-from kohort.apis.api import Api, ExecutionSummary, InvalidWorkload, PutBacks, Reading, Snapshot
+from kohort.apis.api import Api, ExecutionSummary, InvalidWorkload, Reading, Snapshot
 from kohort.apis.group_cache import GroupCache
+from kohort.apis.put_backs import PutBacks
 from kohort.apis.references import Key, Projection
 from kohort.cluster.actions import Action, Delete, Patch, address_of, kind_of
 from kohort.cluster.errors import BadRequest, Forbidden, Invalid
@@ -23,12 +25,14 @@ from kohort.cluster.objects import (
     Kind,
     Object,
     annotations_of,
+    find_controller,
     labels_of,
     name_of,
     namespace_of,
     uid_of,
 )
 from kohort.cluster.port import Address
+from kohort.cluster.timestamps import write_time
 from kohort.controller.admission.probe import MOMENT_SECONDS, AdmissionProber, ProbeState
 from kohort.controller.blocked_condition import HealthReporter, Warnings
 from kohort.controller.events import EventSink
@@ -39,6 +43,7 @@ from kohort.controller.status_writer import StatusWriter, WriteTimes, find_statu
 from kohort.model.observed import Observed
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
+from kohort.model.workload import Workload
 from kohort.planning.plan import plan
 from kohort.views.health import Health, Word
 
@@ -92,10 +97,12 @@ class ReconcileResult:
     actions: int = 0
     blocked: tuple[str, ...] = ()
     observed: Observed | None = None  # None if the workload could not be planned
-    wanted: int = 0  # groups
     done: tuple[Action, ...] = ()
     health: Health | None = None  # the reported verdict; None: nothing was reported
+    workload: Workload | None = None  # as it was planned; None if it could not be
+    decided: Plan | None = None
     strategy: str = ""  # by which the workload is run, where its API has several
+    members: tuple[Any, ...] = ()  # its pods, as the caches hold them
 
 
 class Reconciler:
@@ -122,7 +129,7 @@ class Reconciler:
         self, snapshot: Snapshot, memory: Memory, moment: datetime, elapsed: float
     ) -> ReconcileResult:
         """Bring one workload one step closer to its spec."""
-        now = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+        now = write_time(moment)
         try:
             reading = self._read(snapshot, memory)
             decided = plan(reading.workload, reading.observed, moment.timestamp())
@@ -138,9 +145,8 @@ class Reconciler:
         self._learn(outcomes, memory, elapsed, snapshot.settings.gang_kinds)
         is_failed = any(_may_succeed_later(outcome) for outcome in outcomes)
         result, ruling, summary = ReconcileResult(), None, _summarise(outcomes)
-        refused = (
-            self._api.list_events(snapshot, reading, decided, summary) if summary.failed else ()
-        )
+        list_events = self._api.list_events
+        refused = list_events(snapshot, reading, decided, summary) if summary.failed else ()
         memory.warnings.note_refusals(refused, now)
         if _is_judged(outcomes) or _is_seen(snapshot.root):
             status = self._status(snapshot, reading, decided, memory, now)
@@ -148,34 +154,36 @@ class Reconciler:
             await self._judge.read_warnings(snapshot, memory.probe_state, known, elapsed, moment)
             told = replace(snapshot, root={**snapshot.root, "status": status})
             ruling = self._judge.rule(told, reading, decided, known, moment)
-            result = await self._report(snapshot, ruling.status, memory, elapsed)
+            result = await self._report(snapshot, ruling.status, memory, elapsed, ruling.health)
         summary = replace(summary, is_reported=result.actions > 0)
         # The stored Blocked condition shows whether the verdict is new, so it must be written.
         if ruling is not None and summary.is_reported and self._api.has_conditions:
             self._events.emit(snapshot.root, ruling.list_events(snapshot.root), now)
         if summary.done or summary.failed or summary.is_reported:
-            notices = self._api.list_events(snapshot, reading, decided, summary)
+            notices = list_events(snapshot, reading, decided, summary)
             self._events.emit(snapshot.root, notices, now)
         projections = self._api.list_projections(snapshot, reading, decided, now)
         result = await self._project(result, projections, memory, key, elapsed)
         is_failed |= any(outcome.is_unknown for outcome in outcomes)
-        blocked = tuple(blocker.reason for blocker in decided.report.blockers)
         return ReconcileResult(
             _soonest(
                 result.recheck_seconds,
                 _wait_at_least(decided.recheck_seconds),
+                _wait_until(reading.due_at, moment),
                 _recheck_seconds(memory, elapsed),
                 ABSENT_RECHECK_SECONDS if snapshot.absent else None,
                 ruling.recheck_seconds if ruling else None,
             ),
             result.is_failed or is_failed,
             result.actions + len(actions),
-            blocked + ("AdmissionSilent",) * memory.probe_state.is_silent,
+            _list_reasons(decided, memory),
             reading.observed,
-            decided.report.wanted,
             summary.done,
             ruling.health if ruling else None,
+            reading.workload,
+            decided,
             self._api.name_strategy(reading),
+            snapshot.all(self._api.members),
         )
 
     async def _stall(
@@ -233,7 +241,12 @@ class Reconciler:
         return clear_stall(root, now)
 
     async def _report(
-        self, snapshot: Snapshot, status: Object, memory: Memory, elapsed: float
+        self,
+        snapshot: Snapshot,
+        status: Object,
+        memory: Memory,
+        elapsed: float,
+        health: Health | None = None,
     ) -> ReconcileResult:
         """Write the status of the workload, and remove stored fields that cannot be read."""
         if not self._api.has_conditions:
@@ -241,7 +254,9 @@ class Reconciler:
         elif not self._api.has_condition_generations:
             status = _drop_generations(status)
         stored = {**dict.fromkeys(snapshot.stray), **(snapshot.root.get("status") or {})}
-        wish = Projection(self._api.kind, {**snapshot.root, "status": stored}, status)
+        is_ready = health is not None and health.word is Word.READY
+        is_awaited = is_ready and find_controller(snapshot.root) is not None
+        wish = Projection(self._api.kind, {**snapshot.root, "status": stored}, status, is_awaited)
         key = (namespace_of(snapshot.root), name_of(snapshot.root))
         done = await self._statuses.write(wish, memory.status_times, elapsed, key)
         return ReconcileResult(done.recheck_seconds, done.is_failed, done.writes)
@@ -256,16 +271,22 @@ class Reconciler:
     ) -> ReconcileResult:
         """Write the statuses of children that have one, each at most once a second."""
         times, manager = memory.projected_times, self._api.home.field_manager
-        times.forget_others({find_status(each) for each in projections})
-        done = [
-            await self._statuses.write(each, times, elapsed, key, manager) for each in projections
-        ]
+        addresses = {find_status(each) for each in projections}
+        times.forget_others(addresses)
+        times.hold((find_status(p) for p in projections if not p.obj.get("status")), elapsed)
+        writes = (self._statuses.write(each, times, elapsed, key, manager) for each in projections)
+        done = await asyncio.gather(*writes)
         return replace(
             result,
             recheck_seconds=_soonest(result.recheck_seconds, *(d.recheck_seconds for d in done)),
             is_failed=result.is_failed or any(each.is_failed for each in done),
             actions=result.actions + sum(each.writes for each in done),
         )
+
+
+def _list_reasons(decided: Plan, memory: Memory) -> tuple[str, ...]:
+    reasons = tuple(blocker.reason for blocker in decided.report.blockers)
+    return reasons + ("AdmissionSilent",) * memory.probe_state.is_silent
 
 
 def _drop_generations(status: Object) -> Object:
@@ -325,6 +346,12 @@ def _recheck_seconds(memory: Memory, elapsed: float) -> float | None:
 def _wait_at_least(seconds: float | None) -> float | None:
     """The wait, but never so short that reconciles follow each other in a loop."""
     return None if seconds is None else max(seconds, MOMENT_SECONDS)
+
+
+def _wait_until(due_at: float | None, moment: datetime) -> float | None:
+    """The seconds until a moment; none if it has come, since this plan has heeded it."""
+    seconds = 0.0 if due_at is None else due_at - moment.timestamp()
+    return _wait_at_least(seconds) if seconds > 0 else None
 
 
 def _soonest(*seconds: float | None) -> float | None:

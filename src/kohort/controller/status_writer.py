@@ -3,9 +3,12 @@ Statuses that the operator writes: of workloads, and of children that have a sta
 
 The operator does not write a status that is stored already, and writes each status at most once
 a second: a later status waits, and the workload is reconciled again when the second is over. The
+first status of a child waits as well, since a new child changes at once. The status of a workload
+that belongs to another object does not wait if it becomes ready: a controller waits for it. The
 merge patch removes an old key by a null, at any depth; a wanted null means that the key is absent.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kohort.apis.references import Key, Projection
@@ -23,10 +26,28 @@ class WriteTimes:
     """When the statuses of one workload and its children were last written."""
 
     last: dict[Address, float] = field(default_factory=dict)
+    ready: set[Address] = field(default_factory=set)  # those whose last status said ready
 
     def forget_others(self, kept: set[Address]) -> None:
         """Drop the write times of all objects but these."""
         self.last = {address: at for address, at in self.last.items() if address in kept}
+        self.ready &= kept
+
+    def hold(self, addresses: Iterable[Address], elapsed: float) -> None:
+        """Let the first status of each object wait for a second."""
+        for address in addresses:
+            self.last.setdefault(address, elapsed)
+
+    def find_wait(self, address: Address, elapsed: float, *, is_ready: bool) -> float:
+        """The seconds until a status may be written; none are left if it is not above zero."""
+        if is_ready and address not in self.ready:
+            return 0.0
+        return self.last.get(address, -STATUS_SECONDS_MIN) + STATUS_SECONDS_MIN - elapsed
+
+    def note(self, address: Address, elapsed: float, *, is_ready: bool) -> None:
+        """Remember that a status is written now."""
+        self.last[address] = elapsed
+        (self.ready.add if is_ready else self.ready.discard)(address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +60,7 @@ class StatusWrite:
 
 
 class StatusWriter:
-    """Writes statuses, each at most once a second."""
+    """Writes statuses, each at most once a second, unless a workload becomes ready for another."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -53,11 +74,11 @@ class StatusWriter:
         if wanted == stored:
             return StatusWrite()
         address = find_status(wish)
-        wait = times.last.get(address, -STATUS_SECONDS_MIN) + STATUS_SECONDS_MIN - elapsed
+        wait = times.find_wait(address, elapsed, is_ready=wish.is_ready)
         if wait > 0:
             return StatusWrite(recheck_seconds=max(wait, MOMENT_SECONDS))
         body = {"metadata": {"uid": uid_of(wish.obj)}, "status": write_merge(stored, wanted)}
-        times.last[address] = elapsed
+        times.note(address, elapsed, is_ready=wish.is_ready)
         change = Patch(address, body, manager=manager, why="the status changed")
         outcomes = await self._executor.run((change,), key)
         is_done = outcomes[0].result in (Result.DONE, Result.GONE)

@@ -143,6 +143,7 @@ class Tally:
     updated: int
     updated_ready: int
     is_seen: bool = True  # that controller has observed the operator's last write
+    is_told: bool = True  # the other controller has the target template
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +190,12 @@ class RoleInstances:
         The instances that a partition lets a rollout replace: all but the first so many.
 
         A missing instance counts too: it will get the lowest free ordinal, and the place of
-        each instance above that ordinal rises by one.
+        each instance above that ordinal rises by one. Of instances that are alike, no broken one is
+        protected if its revision was taken back.
         """
         if self.are_alike:
             old = [i for i in self.instances if i.revision != self.revision]
+            old = [i for i in old if self.base or i.phase is Phase.READY]
             spared = {instance.ordinal for instance in old[:partition]}
             return tuple(i for i in self.instances if i.ordinal not in spared)
         missing = max(0, self.wanted - len(self.instances))

@@ -122,8 +122,6 @@ class Report:
     wanted: int
     wanted_ready: int  # ready, with an ordinal below the wanted count
     rolled: int  # exist, above the partition
-    rolled_updated: int
-    rolled_ready: int  # updated and ready
     is_updating: bool
     is_available: bool
     is_done: bool  # the whole workload is on its target revision and ready
@@ -132,6 +130,7 @@ class Report:
     ignored: tuple[str, ...] = ()  # placement clauses that the scheduler did not keep
     drift: tuple[str, ...] = ()  # edits of other clients, a sentence for each
     roles: Mapping[str, LineReport] = field(default_factory=dict)  # over all groups, by role
+    rolled_ready: int = 0  # updated and ready, above the partition
 
 
 @dataclass(frozen=True, slots=True)

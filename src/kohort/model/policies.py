@@ -38,6 +38,7 @@ class RolloutPolicy:
     min_ready_seconds: int = 0  # a unit is available after it has been ready for so long
     level: Level = Level.GROUP
     is_paused: bool = False  # while true, no unit gets another revision
+    growth_max: int | None = None  # units that may be unavailable while more are made
 
     def __post_init__(self) -> None:
         assert self.wanted >= 0

@@ -13,6 +13,9 @@ from kohort.model.units import GROUPS, Line
 SKEW, VERSIONS = "WaitingForSkew", "WaitingForVersions"
 ORDER, ROLE = "WaitingForOrder", "WaitingForRole"
 OF_OTHER_ROLES = (SKEW, VERSIONS, ORDER, ROLE)
+# Reasons that only the user or another client can end.
+HOOK, PROFILE = "WaitingForHook", "WaitingForProfile"
+OF_CLIENTS = (HOOK, PROFILE)
 
 
 def count(number: int, one: str, many: str) -> str:

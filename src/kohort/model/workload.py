@@ -18,6 +18,7 @@ from kohort.model.policies import (
     Startup,
     Victims,
 )
+from kohort.model.reasons import Blocker
 from kohort.model.units import Reach
 
 
@@ -48,6 +49,8 @@ class Role:
     gang_min: int | None = None  # instances that the scheduler places together; None: all
     is_ordered: bool = False  # the operator makes and deletes instances one at a time, in order
     parts: tuple[Part, ...] = ()  # of each instance, where its members start in an order
+    # What the role lacks: it neither begins nor is updated before the user has provided it.
+    obstacle: Blocker | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""What the operator tells about itself: numbers for machines, lines for people."""
+"""The operator's metrics and log lines."""

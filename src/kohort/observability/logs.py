@@ -13,7 +13,7 @@ from typing import Any
 
 
 class LogForm(StrEnum):
-    """How a line looks."""
+    """The form of log lines: key=value text, or JSON."""
 
     TEXT = "text"
     JSON = "json"
@@ -43,7 +43,7 @@ def _quote(value: Any) -> str:
         return f"{value:.6g}"
     text = str(value)
     if not text.isprintable():
-        return json.dumps(text)  # A terminal that shows the log would obey it.
+        return json.dumps(text)  # A terminal that shows the log would execute control characters.
     is_plain = text and not any(char in text for char in ' "=')
     return text if is_plain else json.dumps(text, ensure_ascii=False)
 

@@ -1,52 +1,50 @@
 """
 Metrics: counters, gauges and histograms with labels, in the text form that Prometheus reads.
 
-A series exists once it has been touched. Numbers that are known elsewhere are
-asked for when somebody looks, by a collector, instead of being copied about.
+A series exists once it has been touched. A label without a value is not written, which means the
+same to Prometheus. Numbers that are known elsewhere are
+read when a scrape comes, by a collector, instead of being copied about.
 """
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from math import inf
 
+from kohort.observability.catalogue import Description
+
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 Labels = tuple[str, ...]
 Line = tuple[str, Labels, Labels, float]  # name, names of labels, their values, number
 
 
 class Metric(ABC):
-    """One name with its series; the ground of the kinds below."""
+    """One metric with its series; the base class of Gauge, Counter and Histogram."""
 
-    kind = "untyped"
-
-    def __init__(self, name: str, about: str, labels: Sequence[str] = ()) -> None:
-        self.name = name
-        self.about = about
-        self.labels = tuple(labels)
+    def __init__(self, described: Description) -> None:
+        self.described = described
+        self.name = described.name
+        self.labels = described.labels
 
     @abstractmethod
     def lines(self) -> Iterator[Line]:
-        """Everything there is to show."""
+        """All lines of this metric in Prometheus' text form."""
 
 
 class Gauge(Metric):
     """A number that goes up and down."""
 
-    kind = "gauge"
-
-    def __init__(self, name: str, about: str, labels: Sequence[str] = ()) -> None:
-        super().__init__(name, about, labels)
+    def __init__(self, described: Description) -> None:
+        super().__init__(described)
         self._values: dict[Labels, float] = {}
 
     def set(self, value: float, *labels: str) -> None:
-        """Say what it is now."""
+        """Set the value of a series."""
         self._values[self._check(labels)] = value
 
     def add(self, amount: float, *labels: str) -> None:
-        """Change it by so much."""
+        """Add to the value of a series."""
         key = self._check(labels)
         self._values[key] = self._values.get(key, 0.0) + amount
 
@@ -54,8 +52,13 @@ class Gauge(Metric):
         """Forget all series."""
         self._values.clear()
 
+    def drop(self, is_gone: Callable[[Labels], bool]) -> None:
+        """Forget the series whose labels say so."""
+        for labels in [labels for labels in self._values if is_gone(labels)]:
+            del self._values[labels]
+
     def value(self, *labels: str) -> float:
-        """What it is now; 0 if it was never touched."""
+        """The value of a series; 0 if it was never set."""
         return self._values.get(labels, 0.0)
 
     def lines(self) -> Iterator[Line]:
@@ -71,39 +74,29 @@ class Gauge(Metric):
 class Counter(Gauge):
     """A number that only goes up."""
 
-    kind = "counter"
-
     def count(self, *labels: str) -> None:
-        """One more."""
+        """Add one to a series."""
         self.add(1.0, *labels)
 
 
 class Histogram(Metric):
-    """How often a number fell below each of some limits."""
+    """Counts of observed numbers that are at most as large as each of some limits."""
 
-    kind = "histogram"
-
-    def __init__(
-        self,
-        name: str,
-        about: str,
-        labels: Sequence[str] = (),
-        limits: Sequence[float] = SECONDS,
-    ) -> None:
-        super().__init__(name, about, labels)
-        self._limits = tuple(limits)
+    def __init__(self, described: Description) -> None:
+        super().__init__(described)
+        self._limits = described.limits
         self._counts: dict[Labels, list[int]] = {}
         self._sums: dict[Labels, float] = {}
 
     def observe(self, value: float, *labels: str) -> None:
-        """Take in one number."""
+        """Count one observed number."""
         assert len(labels) == len(self.labels), f"{self.name} has the labels {self.labels}"
         counts = self._counts.setdefault(labels, [0] * (len(self._limits) + 1))
         counts[bisect_left(self._limits, value)] += 1
         self._sums[labels] = self._sums.get(labels, 0.0) + value
 
     def lines(self) -> Iterator[Line]:
-        """The limits of each series, its sum and its count."""
+        """The buckets of each series, with its sum and its count."""
         names = (*self.labels, "le")
         for values, counts in self._counts.items():
             total = 0
@@ -124,30 +117,30 @@ class Registry:
         self._metrics: list[Metric] = []
         self._collectors: list[Collector] = []
 
-    def counter(self, name: str, about: str, *labels: str) -> Counter:
+    def counter(self, described: Description) -> Counter:
         """A new counter."""
-        made = Counter(name, about, labels)
+        made = Counter(described)
         self._metrics.append(made)
         return made
 
-    def gauge(self, name: str, about: str, *labels: str) -> Gauge:
+    def gauge(self, described: Description) -> Gauge:
         """A new gauge."""
-        made = Gauge(name, about, labels)
+        made = Gauge(described)
         self._metrics.append(made)
         return made
 
-    def histogram(self, name: str, about: str, *labels: str) -> Histogram:
+    def histogram(self, described: Description) -> Histogram:
         """A new histogram of seconds."""
-        made = Histogram(name, about, labels)
+        made = Histogram(described)
         self._metrics.append(made)
         return made
 
     def collect(self, collector: Collector) -> None:
-        """Ask the collector whenever somebody looks."""
+        """Register a function that gives more samples at every scrape."""
         self._collectors.append(collector)
 
     def render(self) -> str:
-        """Everything as text."""
+        """All metrics in Prometheus' text form."""
         asked = [metric for collector in self._collectors for metric in collector()]
         blocks = [_render(metric) for metric in (*self._metrics, *asked)]
         return "".join(blocks)
@@ -157,12 +150,13 @@ def _render(metric: Metric) -> str:
     lines = [_line(*line) for line in metric.lines()]
     if not lines:
         return ""
-    head = f"# HELP {metric.name} {metric.about}\n# TYPE {metric.name} {metric.kind}\n"
+    described = metric.described
+    head = f"# HELP {metric.name} {described.about}\n# TYPE {metric.name} {described.type}\n"
     return head + "\n".join(lines) + "\n"
 
 
 def _line(name: str, labels: Labels, values: Labels, number: float) -> str:
-    pairs = ",".join(f'{k}="{_escape(v)}"' for k, v in zip(labels, values, strict=True))
+    pairs = ",".join(f'{k}="{_escape(v)}"' for k, v in zip(labels, values, strict=True) if v)
     return f"{name}{{{pairs}}} {_show(number)}" if pairs else f"{name} {_show(number)}"
 
 

@@ -5,7 +5,7 @@ What a pod requests is the larger of what its containers need together and what
 starting it needs at the peak, plus overhead. Sidecars (init containers that
 restart always) run beside the containers and beside every later init container.
 What is asked for the pod as a whole takes the place of that. All this holds in any
-unit, so whoever wants a finer one brings a reader of his own.
+unit, so a caller that wants a finer one brings its own reader.
 Fractions round up, so that a sum of rounded requests never passes a node's limit.
 """
 
@@ -17,12 +17,12 @@ from kohort.cluster.quantities import milli_units, whole_units
 Amounts = dict[str, int]
 Reader = Callable[[Mapping[str, Any] | None], Amounts]
 
-# What can be asked for a pod as a whole.
+# The resources that a pod can request as a whole.
 _POD_LEVEL = ("cpu", "memory", "hugepages-")
 
 
 def read_amount(resource: str, value: str | int | float) -> int:
-    """A quantity in the unit that the scheduler counts the resource in; 0 if it is none."""
+    """A quantity in the scheduler's unit for the resource; 0 if it is invalid."""
     try:
         return milli_units(value) if resource == "cpu" else whole_units(value)
     except ValueError:
@@ -35,7 +35,7 @@ def read_amounts(raw: Mapping[str, Any] | None) -> Amounts:
 
 
 def sum_pod(spec: Mapping[str, Any], read: Reader = read_amounts) -> Amounts:
-    """What a pod with this spec requests."""
+    """The requests of a pod with this spec."""
 
     def requests(holder: Mapping[str, Any]) -> Amounts:
         return read((holder.get("resources") or {}).get("requests"))
@@ -57,7 +57,7 @@ def sum_requests(
     pod_level: Amounts,
     overhead: Amounts,
 ) -> Amounts:
-    """What a pod requests; each starter says whether it is a sidecar."""
+    """The requests of a pod; each init container comes with whether it is a sidecar."""
     running: Amounts = {}
     peak: Amounts = {}
     for amounts, is_sidecar in starters:

@@ -24,7 +24,7 @@ from kohort.placement.units import Batch, Unit, Window
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """What is missing for members of one shape: of a resource, so much in all."""
+    """The amount of one resource that a domain lacks for members of one shape."""
 
     resource: str
     missing: int  # CPU in thousandths, the rest in units; 0: enough, in pieces too small
@@ -32,22 +32,22 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True)
 class ShapeFit:
-    """Members that ask alike, against one domain."""
+    """How many members with equal requests fit into one domain."""
 
     members: tuple[str, ...]
     request: Amounts
-    have: int  # how many of them find room, as if they were alone
+    have: int  # how many of them fit, without members of other shapes
     nodes: int  # nodes of the domain that accept them at all
     shortfalls: tuple[Shortfall, ...] = ()  # none: nodes lack different things
 
     @property
     def need(self) -> int:
-        """How many there are."""
+        """The number of members."""
         return len(self.members)
 
     @property
     def missing(self) -> int:
-        """How many of them find no room."""
+        """The number of members that do not fit."""
         return max(0, self.need - self.have)
 
 
@@ -56,7 +56,7 @@ class Fit:
     """The best domain of one tier."""
 
     tier: int
-    title: str  # how people call the tier
+    title: str  # the tier's name for people
     domain: str
     nodes: int
     shapes: tuple[ShapeFit, ...]
@@ -65,13 +65,13 @@ class Fit:
 
     @property
     def is_mixed_up(self) -> bool:
-        """Whether each shape fits alone and only the mixture does not."""
+        """Whether each shape fits alone, but not all shapes together."""
         return not self.fits and not any(shape.missing for shape in self.shapes)
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All that can be said about where a gang stands and could stand."""
+    """Where the members of a gang are placed, and the best domain of each tier for the others."""
 
     waiting: tuple[str, ...]  # members without a node
     placed: tuple[tuple[str, str], ...]  # members and their nodes
@@ -85,12 +85,12 @@ class Explanation:
 
     @property
     def nearest(self) -> Fit | None:
-        """The nearest tier at which it fits, allowed or not."""
+        """The nearest tier at which the gang fits, allowed or not."""
         return next((fit for fit in self.tiers if fit.fits), None)
 
     @property
     def is_placeable(self) -> bool:
-        """Whether it fits inside what is allowed."""
+        """Whether the gang fits within its allowed tiers."""
         return any(fit.fits for fit in self.allowed)
 
     @property
@@ -99,15 +99,10 @@ class Explanation:
         limit = self.limit
         return self.tiers if limit is None else tuple(f for f in self.tiers if f.tier <= limit)
 
-    @property
-    def would_fit_soft(self) -> bool:
-        """Whether a soft constraint would place it now though the hard one does not."""
-        return not self.is_placeable and self.nearest is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a gang asks for, besides its members' own requests."""
+    """The requirements of a gang besides its members' requests."""
 
     pack: Pack | None = None
     needed: int | None = None  # members that start together; without it, all
@@ -218,7 +213,7 @@ def _fit_shape(layout: Layout, batch: Batch, domain: int) -> ShapeFit:
 def _find_shortfalls(
     index: NodeIndex, slots: list[int], request: Amounts, need: int
 ) -> tuple[Shortfall, ...]:
-    """The resources of which there is too little, each looked at by itself."""
+    """The resources that a domain lacks, each counted by itself."""
     found = []
     for name, amount in request.items():
         free = [max(0, index.free[slot].get(name, 0)) for slot in slots]
@@ -233,7 +228,7 @@ def _is_waiting(pod: Object) -> bool:
 
 
 def _read_batches(pods: list[Object]) -> Iterator[Batch]:
-    """Members by what they ask for and accept; pods of one set are written alike."""
+    """Members grouped by requests and node rules, which are equal within a set."""
     groups: dict[str, list[Object]] = {}
     for pod in pods:
         spec: Object = pod.get("spec") or {}
@@ -256,6 +251,6 @@ def _minds_others(pod: Object) -> bool:
 
 
 def read_domains(nodes: Iterable[Object], hypernodes: Iterable[Object]) -> Forest:
-    """The forest over raw nodes, for whoever shows who stands where."""
+    """The forest over raw nodes, for views that show where pods are placed."""
     labels = {name_of(node): labels_of(node) for node in nodes}
     return build_forest((read_hypernode(obj) for obj in hypernodes), labels)

@@ -1,8 +1,8 @@
 """
-The forest of domains: which nodes stand near each other, and how near.
+The forest of topology domains: which nodes are near each other, and at which tier.
 
 Domains are nested; tiers count from near to far, and what a tier means is up to
-whoever declares it. Above all of them stands one root, the whole cluster, whose
+the labels or objects that declare it. Above all of them stands one root, the whole cluster, whose
 tier is one more than the highest, or 1 when there are no domains. Nodes that no
 domain has hang on the root. What makes it no forest (two parents, a circle, a child
 as wide as its parent) is kept as errors, and the rest is built without it.
@@ -14,7 +14,7 @@ from functools import cached_property
 from kohort.cluster.node_labels import HOST
 from kohort.placement.hypernodes import HyperNode, Labels, NodeFinder
 
-# The name that Volcano gives to what holds all domains; no object can have it.
+# The name of the root of all domains; no object can have it, since it is no DNS name.
 ROOT_NAME = "<cluster-top-hypernode>"
 ROOT = 0
 
@@ -48,7 +48,7 @@ class Forest:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """The domains right under each."""
+        """The direct children of each domain."""
         found: list[list[int]] = [[] for _ in self.names]
         for domain, parent in enumerate(self.parents):
             if domain != ROOT:
@@ -69,7 +69,7 @@ class Forest:
         return self.tiers[ROOT]
 
     def chain_of(self, domain: int) -> tuple[int, ...]:
-        """A domain and all that hold it, up to the root."""
+        """A domain and its ancestors, up to the root."""
         return self._chains[domain]
 
     def chain(self, node: str) -> tuple[int, ...]:
@@ -101,7 +101,7 @@ class Forest:
         return max(found, default=None) if name else None
 
     def name_of_tier(self, tier: int) -> str:
-        """What a tier is called; the number where it has no name."""
+        """The name of a tier; its number if it has no name."""
         if tier == self.top:
             return "the whole cluster"
         named = sorted({self.tier_names[d] for d in self.at_tier.get(tier, ())} - {""})
@@ -162,7 +162,7 @@ def _is_above(name: str, below: str, parents: Mapping[str, str]) -> bool:
 def _find_home(
     node: str, claimants: list[str], declared: Mapping[str, HyperNode], parents: Mapping[str, str]
 ) -> tuple[str, str]:
-    """The nearest domain of a node, and what is wrong if its domains are not nested."""
+    """The nearest domain of a node, and an error if its domains are not nested."""
     nearest = min(claimants, key=lambda name: (declared[name].tier, name))
     for other in claimants:
         if not _is_above(other, nearest, parents):

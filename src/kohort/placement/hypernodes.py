@@ -1,5 +1,5 @@
 """
-HyperNodes: the domains of a network, as objects of the cluster declare them.
+HyperNodes: objects that declare the topology domains of a cluster.
 
 Members are nodes or other HyperNodes. Nodes are named, matched by a pattern (found
 anywhere in the name) or chosen by labels; HyperNodes can only be named. Labels that
@@ -28,18 +28,18 @@ class NodesMember:
 
 @dataclass(frozen=True, slots=True)
 class HyperNode:
-    """One domain as it is declared."""
+    """One declared domain."""
 
     name: str
     tier: int
     tier_name: str = ""
     inner: tuple[str, ...] = ()  # HyperNodes that belong to it
     nodes: tuple[NodesMember, ...] = ()
-    error: str = ""  # why it cannot be read, if so
+    error: str = ""  # why it cannot be read; empty if it can
 
 
 def read_hypernode(obj: Object) -> HyperNode:
-    """A HyperNode from its object, whatever its shape."""
+    """Read a HyperNode, even a malformed one."""
     try:
         return _read(obj)
     except (TypeError, ValueError, AttributeError, LookupError):
@@ -86,7 +86,7 @@ def _read_member(name: str, selector: Object) -> NodesMember:
 
 
 class NodeFinder:
-    """Finds the nodes that members mean, without asking every node about every member."""
+    """Finds the nodes that members select, by indexes instead of a test of every node."""
 
     def __init__(self, nodes: Labels) -> None:
         self._nodes = nodes
@@ -94,7 +94,7 @@ class NodeFinder:
         self.errors: list[str] = []
 
     def find(self, hypernode: HyperNode) -> Iterator[str]:
-        """The nodes that a HyperNode names itself; one may come twice."""
+        """The nodes that a HyperNode selects itself; a node may appear twice."""
         for member in hypernode.nodes:
             if member.name:
                 yield from [member.name] if member.name in self._nodes else []

@@ -1,5 +1,5 @@
 """
-The layout: a forest laid over the nodes of an index, and how much still fits in it.
+The layout: a forest over the nodes of an index, and how many pods still fit into each domain.
 
 For each shape (a request, and a rule which nodes will do) it counts how many more
 pods each node takes, and each domain in sum. Only nodes whose room changed are
@@ -20,15 +20,15 @@ COUNTS_MAX = 128
 
 
 class Ask(Protocol):
-    """What pods of one shape have in common."""
+    """The requests and node rule that pods of one shape share."""
 
     @property
     def request(self) -> Amounts:
-        """What one of them takes."""
+        """The requests of one pod."""
 
     @property
     def rule(self) -> NodeRule:
-        """Which nodes will do."""
+        """The nodes that the pods accept."""
 
 
 class Counts:
@@ -72,7 +72,7 @@ class Counts:
 
 
 class Layout:
-    """A forest over nodes; made anew when nodes or domains change."""
+    """A forest over nodes; made again when nodes or domains change."""
 
     def __init__(self, forest: Forest, index: NodeIndex) -> None:
         self.forest = forest

@@ -1,5 +1,5 @@
 """
-The node index: what every node has, has left, and is labelled with, as bitsets.
+The node index: capacity, free room, labels and taints of all nodes, with bitsets.
 
 A set of nodes is one integer with a bit for each node's slot, so a question to
 a thousand nodes is a few machine words. Two counters tell the rest what moved:
@@ -17,13 +17,13 @@ from kohort.placement.amounts import Amounts
 _Key = TypeVar("_Key", str, "Taint")
 
 PODS = "pods"
-# What a container without a request is taken to use when nodes are compared.
+# The assumed use of a container without requests, for the comparison of nodes.
 CPU_GUESSED, MEMORY_GUESSED = 100, 200 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """A mark on a node that keeps pods away unless they tolerate it."""
+    """A taint of a node."""
 
     key: str
     value: str
@@ -32,7 +32,7 @@ class Taint:
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """The part of a node that placement depends on."""
+    """The fields of a node that placement needs."""
 
     name: str
     labels: Mapping[str, str]
@@ -61,7 +61,7 @@ class NodeIndex:
         self._spare: list[int] = []
 
     def put(self, state: NodeState) -> int:
-        """Add a node or change it; the answer is its slot."""
+        """Add or update a node; returns its slot."""
         slot = self.slots.get(state.name)
         if slot is None:
             slot = self._claim_slot(state)
@@ -82,7 +82,7 @@ class NodeIndex:
         return slot
 
     def drop(self, name: str) -> int:
-        """Forget a node; the answer is the slot that it had."""
+        """Remove a node; returns its former slot."""
         slot = self.slots.pop(name)
         state = self.states[slot]
         assert state is not None
@@ -102,7 +102,7 @@ class NodeIndex:
         self._note(slot)
 
     def fits(self, slot: int, request: Amounts) -> bool:
-        """Whether a node has room; what is not asked for is not looked at."""
+        """Whether a node has room for a request."""
         free = self.free[slot]
         return all(free.get(name, 0) >= amount for name, amount in request.items() if amount)
 
@@ -187,7 +187,7 @@ class NodeIndex:
 
 
 def _take_out(sets: dict[_Key, int], key: _Key, keep: int) -> None:
-    """Take a node out of a set; an empty one goes, since the next may never come."""
+    """Remove a node from a set, and the set if it becomes empty."""
     sets[key] &= keep
     if not sets[key]:
         del sets[key]

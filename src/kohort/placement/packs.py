@@ -1,5 +1,5 @@
 """
-Packing members into a domain by room alone: greedy first, exact where that is cheap.
+Packs members into a domain by free room: greedily first, exactly where that is cheap.
 
 A batch goes down into the tightest inner domain that takes all of it; where none does,
 the roomiest inner domains come first, so that few are used, and in each the fullest
@@ -20,14 +20,14 @@ RESCUE_STEPS_MAX = 20_000
 
 
 class RoomTrial:
-    """Seats that are taken in the index itself, and given back."""
+    """A trial that takes room in the index itself, and gives it back."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.assignments: list[Assignment] = []
 
     def fill(self, domain: int, batches: tuple[Batch, ...], needed: int) -> None:
-        """Seat as many as there is room for; mixtures that must all fit are tried hard."""
+        """Place as many members as fit; mixed requests that must all fit are searched exactly."""
         start = len(self.assignments)
         total = sum(len(batch.members) for batch in batches)
         for batch in _by_size(batches) if needed == total else batches:
@@ -36,7 +36,7 @@ class RoomTrial:
             self._rescue(domain, batches, start)
 
     def undo(self, count: int) -> None:
-        """Give seats back until only so many are left."""
+        """Undo placements until only so many are left."""
         index = self.layout.index
         while len(self.assignments) > count:
             assignment = self.assignments.pop()
@@ -59,7 +59,7 @@ class RoomTrial:
                     return
 
     def _descend(self, domain: int, batch: Batch, wanted: int) -> int:
-        """The tightest inner domain that takes all."""
+        """The tightest inner domain that holds all members."""
         while True:
             fitting = []
             for child in self.layout.forest.children[domain]:
@@ -71,7 +71,7 @@ class RoomTrial:
             domain = min(fitting)[2]
 
     def _split(self, domain: int, batch: Batch) -> list[int]:
-        """The domains to fill one after the other; the last takes nodes that none of them has."""
+        """The inner domains to fill in order; the last entry has the nodes outside of them."""
         children = self.layout.forest.children[domain]
         rooms = [count_room(self.layout, batch.ask, child, batch.mask) for child in children]
         ranked = sorted(zip(rooms, children, strict=True), key=lambda pair: -pair[0])
@@ -100,7 +100,7 @@ class RoomTrial:
 
 
 def _by_size(batches: tuple[Batch, ...]) -> list[Batch]:
-    """The batches whose members ask for most first, as a share of the largest request."""
+    """The batches by size of their requests, relative to the largest, in descending order."""
     largest: Amounts = {}
     for batch in batches:
         for name, amount in batch.ask.request.items():
@@ -114,7 +114,7 @@ def _by_size(batches: tuple[Batch, ...]) -> list[Batch]:
 
 
 class _Puzzle:
-    """All ways to put items on nodes, without trying what is the same twice."""
+    """An exact search for a placement of items on nodes that skips equivalent states."""
 
     def __init__(self, layout: Layout, slots: list[int], batches: list[Batch]) -> None:
         names = sorted({name for batch in batches for name in batch.ask.request})
@@ -131,7 +131,7 @@ class _Puzzle:
         self._chosen: list[int] = []
 
     def solve(self) -> list[int] | None:
-        """The slot of each item in order, if all can be seated."""
+        """The slot of each item in order; None if not all fit."""
         return [self._slots[at] for at in self._chosen] if self._go(0) else None
 
     def _go(self, item: int) -> bool:

@@ -1,5 +1,5 @@
 """
-Reads raw nodes and pods: what they have, ask for and accept.
+Reads raw nodes and pods: capacity, requests and node rules.
 
 Pods that are done, or that only wait, take no room. A pod that is leaving still does.
 """
@@ -15,14 +15,14 @@ from kohort.placement.rules import NodeRule, read_tolerations
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodAsk:
-    """What pods of one shape have in common."""
+    """The requests and node rule that pods of one shape share."""
 
     request: Amounts
     rule: NodeRule
 
 
 def read_node_state(node: Object) -> NodeState:
-    """The part of a node that placement depends on."""
+    """The fields of a node that placement needs."""
     spec: Object = node.get("spec") or {}
     status: Object = node.get("status") or {}
     taints = tuple(
@@ -34,13 +34,13 @@ def read_node_state(node: Object) -> NodeState:
 
 
 def read_request(pod: Object) -> Amounts:
-    """What a pod takes on a node, its place among the pods included."""
+    """The requests of a pod, including one of the node's ``pods``."""
     total = sum_pod(pod.get("spec") or {})
     return {**{name: amount for name, amount in total.items() if amount}, PODS: 1}
 
 
 def read_rule(pod: Object) -> NodeRule:
-    """Which nodes a pod accepts by itself."""
+    """The node rule of a pod: selector, affinity and tolerations."""
     spec: Object = pod.get("spec") or {}
     affinity: Object = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     tolerations = read_tolerations(spec.get("tolerations"))
@@ -48,7 +48,7 @@ def read_rule(pod: Object) -> NodeRule:
 
 
 def find_node(pod: Object) -> str:
-    """The node that a pod stands on and takes room of; empty if none."""
+    """The node whose room a pod uses; empty if it has none, or has ended."""
     phase = (pod.get("status") or {}).get("phase", "")
     if phase in ("Succeeded", "Failed"):
         return ""
@@ -56,7 +56,7 @@ def find_node(pod: Object) -> str:
 
 
 def read_index(nodes: Iterable[Object], pods: Iterable[Object]) -> NodeIndex:
-    """The nodes of a cluster, with what its pods leave of them."""
+    """The index of a cluster's nodes, minus the requests of its pods."""
     index = NodeIndex()
     for node in nodes:
         index.put(read_node_state(node))

@@ -1,5 +1,5 @@
 """
-Which nodes a pod accepts by itself: selector, node affinity, tolerations.
+Node rules of a pod: node selector, node affinity and tolerations.
 
 A rule is shared by all pods that write the same three things, so its masks are
 computed once for each version of the node index, not once for each pod.
@@ -16,7 +16,7 @@ UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 
 @dataclass(frozen=True, slots=True)
 class Toleration:
-    """What a pod puts up with."""
+    """A toleration of a pod."""
 
     key: str
     operator: str
@@ -48,7 +48,7 @@ def read_tolerations(raw: list[Object] | None) -> tuple[Toleration, ...]:
 
 
 class NodeRule:
-    """The nodes that a pod accepts, and those that it would rather have."""
+    """The nodes that a pod accepts, and those that it prefers."""
 
     def __init__(
         self,
@@ -88,12 +88,12 @@ class NodeRule:
         return self._untainted
 
     def uncordoned(self, index: NodeIndex) -> int:
-        """The nodes that take new pods, as far as this pod is concerned."""
+        """The nodes that are not cordoned, or whose cordon the pod tolerates."""
         self._refresh(index)
         return self._uncordoned
 
     def preferences(self, index: NodeIndex) -> list[tuple[int, int]]:
-        """Preferred affinity: a weight and the nodes that earn it."""
+        """Preferred affinity: weights, each with the nodes that match."""
         self._refresh(index)
         return self._preferences
 

@@ -1,5 +1,5 @@
 """
-The search for a domain: tier by tier, the tightest domain first, with an exact way back.
+The search for a domain: tier by tier, tightest domain first, with exact undo.
 
 A gang goes to the lowest tier of its window that has a domain for it; wider ones are
 not looked at then. Inside a domain each subgroup is searched for in the same way,
@@ -16,25 +16,25 @@ from kohort.placement.forest import ROOT
 from kohort.placement.layout import Ask, Layout
 from kohort.placement.units import EVERYWHERE, Assignment, Batch, Unit, Window, is_met
 
-# Domains of one tier that are tried in earnest. Sums tell most of the others apart.
+# The most domains of one tier that are tried; sums rule out most others.
 TRIED_MAX = 32
 
 
 class Trial(Protocol):
-    """Room on which seats are taken and given back."""
+    """The interface for trial placements, which can be undone."""
 
     layout: Layout
     assignments: list[Assignment]  # taken so far, in order
 
     def fill(self, domain: int, batches: tuple[Batch, ...], needed: int) -> None:
-        """Seat as many members as there is room for in a domain, the first batches first."""
+        """Place as many members as fit into a domain, in the order of batches."""
 
     def undo(self, count: int) -> None:
-        """Give seats back until only so many are left."""
+        """Undo placements until only so many are left."""
 
 
 def find_assignments(trial: Trial, unit: Unit, within: int = ROOT) -> int | None:
-    """Seat a unit in the best domain that has room; nobody is seated without one."""
+    """Place a unit in the best domain that fits; if none does, no member is placed."""
     start = len(trial.assignments)
     for domains in list_tiers(trial.layout, unit.window, within, unit.pinned):
         for domain in _rank(trial.layout, domains, unit):
@@ -47,7 +47,7 @@ def find_assignments(trial: Trial, unit: Unit, within: int = ROOT) -> int | None
 def list_tiers(
     layout: Layout, window: Window | None, within: int, pinned: int | None
 ) -> Iterator[list[int]]:
-    """The domains that come into question, tier by tier from near to far."""
+    """The candidate domains, tier by tier from near to far."""
     forest = layout.forest
     if window is None:
         yield [within]
@@ -102,7 +102,7 @@ def count_room(layout: Layout, ask: Ask, domain: int, mask: int = EVERYWHERE) ->
 
 
 def _settle(trial: Trial, domain: int, unit: Unit) -> bool:
-    """Seat a unit in a domain; the caller undoes what was seated if it fails."""
+    """Place a unit in a domain; if that fails, the caller undoes the placements."""
     start = len(trial.assignments)
     if not unit.parts:
         trial.fill(domain, unit.batches, unit.needed)

@@ -1,4 +1,4 @@
-"""Words for what fits where: short sentences that name domains, members and amounts."""
+"""Sentences for users about what fits where: domains, members and amounts."""
 
 from kohort.cluster.quantities import NANOS, write_quantity
 from kohort.model.placement import Strength
@@ -10,7 +10,7 @@ NAMED_MAX = 3
 
 
 def describe(explanation: Explanation) -> tuple[str, ...]:
-    """What to tell a person, one sentence each, the most important first."""
+    """The sentences about an explanation, most important first."""
     told = explanation
     lines = [f"HyperNodes are no forest: {error}" for error in told.errors]
     if told.waiting:

@@ -1,9 +1,9 @@
 """
-Units: what is placed together, before anybody looks for room.
+Units: the sets of pods that are placed together or not at all.
 
 A unit is a gang, or a subgroup of one: members in batches that ask alike, how many
 of them must find room or none does, and the window of tiers in which a domain for
-them is looked for. Members are whatever the caller puts in; nobody looks into them.
+them is looked for. Members are values of the caller; placement does not look into them.
 """
 
 from collections import Counter
@@ -18,18 +18,18 @@ EVERYWHERE = -1  # a mask of all nodes
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Members that ask for the same."""
+    """Members with equal requests and node rules."""
 
     ask: Ask
     members: tuple[Hashable, ...]
     role: str = ""
-    mask: int = EVERYWHERE  # the nodes that will do, besides what the rule says
-    terms: Any = None  # what they say about other pods, for whoever understands it
+    mask: int = EVERYWHERE  # the allowed nodes, besides the rule
+    terms: Any = None  # what they say about other pods; the scheduler reads it, placement does not
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The tiers in which a domain is looked for, both included."""
+    """The first and the last tier in which a domain is searched."""
 
     lowest: int
     highest: int
@@ -37,7 +37,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Members that are placed together or not at all."""
+    """Members that are placed together or not at all, with nested parts."""
 
     batches: tuple[Batch, ...] = ()
     needed: int = 0  # members of it that must find room, those of its parts included
@@ -70,7 +70,7 @@ class Assignment:
 
 
 def is_met(unit: Unit, assignments: list[Assignment], parts: Counter[str]) -> bool:
-    """Whether the members that were seated are enough for the unit to start."""
+    """Whether enough members are placed for the unit to start."""
     if len(assignments) < unit.needed:
         return False
     if any(parts[policy] < count for policy, count in unit.parts_needed.items()):

@@ -25,7 +25,7 @@ from kohort.planning.scale import find_stale
 
 TRIAL_SECONDS_MIN = 3.0
 TRIAL_SECONDS_MAX = 10.0
-_TRIED = "budgeted"  # the strategy that has a trial
+_UNTRIED = "compatible"  # the strategy that has no trial; those of other packages have one
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def judge_availability(state: LineState, now: float) -> Availability:
                 waits[group.ordinal] = wait
             is_settling = wait > 0 or has_failed
             unit = replace(unit, is_settling=True) if is_settling else unit
-        elif group.is_uncounted and state.rollout.strategy == _TRIED:
+        elif group.is_uncounted and state.rollout.strategy != _UNTRIED:
             unit = replace(unit, phase=Phase.READY, is_settling=True)
         units.append(unit)
     return Availability(tuple(units), waits)
@@ -70,7 +70,7 @@ def _seconds_left(group: Instance, seconds: float, now: float) -> float:
 
 def _find_trial(state: LineState, now: float) -> dict[int, float]:
     """The ready units of a revision on trial, and the seconds that each must stay ready."""
-    if state.rollout.strategy != _TRIED or not state.may_roll or not find_stale(state):
+    if state.rollout.strategy == _UNTRIED or not state.may_roll or not find_stale(state):
         return {}
     found = dict(_trials(state, now))
     return {} if any(wait <= 0 for wait in found.values()) else found
@@ -84,7 +84,7 @@ def _trials(state: LineState, now: float) -> Iterator[tuple[int, float]]:
         if must_restart(group, state.recovery, known.get(group.ordinal)):
             continue
         since = group.ready_since
-        # A unit that was updated in place began when that did: its pods may be years old.
+        # The trial of a unit updated in place begins with that update: its pods may be years old.
         begun = max(group.made_at, group.amended_at)
         started = 0.0 if since is None else since - begun
         seconds = min(max(started, TRIAL_SECONDS_MIN), TRIAL_SECONDS_MAX)

@@ -10,6 +10,9 @@ with the smallest share of updated and ready units. If that allows nothing, as w
 small skew, the slowest role may update one unit more: a rule slows a rollout down and never
 stops it (rbg#307).
 
+A role that the user has paused, or whose pods cannot be updated in place where nothing else is
+allowed, waits for the user: no other role is measured by it.
+
 A rule that keeps versions together measures all units of a role, and roles that the user has
 paused or partitioned too: where the user stops one role, the others stop within the skew.
 """
@@ -19,10 +22,10 @@ from dataclasses import dataclass, replace
 from math import ceil, floor
 
 from kohort.model.observed import Group, RoleInstances, Tally
-from kohort.model.policies import Gate, Rule
+from kohort.model.policies import Amendment, Gate, Rule
 from kohort.model.reasons import ORDER, SKEW, VERSIONS, Blocker
 from kohort.model.units import Line, Phase
-from kohort.model.workload import Workload
+from kohort.model.workload import Role, Workload
 
 _CLOSE = 1e-9  # for rounding errors: a third of three units is one unit
 
@@ -55,12 +58,13 @@ class _Counts:
     wanted: int
     exist: int
     reached: int  # existing units that have passed the rule's gate for growth
-    updated: int
-    updated_ready: int  # surge units are not counted in place of old units
+    updated: int  # of the units that progress is a share of
+    updated_ready: int  # surge units are not counted in place of others
     goal: int  # units that the rollout has to update: those above the partition
     stale: int
     whole: int  # the units that progress is a share of: the goal, or all units
     is_paused: bool = False
+    is_stuck: bool = False  # no old unit can change as it runs, and none may be made anew
 
     @property
     def progress(self) -> float:
@@ -68,10 +72,17 @@ class _Counts:
         return min(1.0, self.updated_ready / self.whole) if self.whole else 1.0
 
     @property
+    def is_held(self) -> bool:
+        """Whether the role waits for the user: no other role waits for it then."""
+        return self.is_paused or self.is_stuck
+
+    @property
     def stop(self) -> str:
         """Why the role gets no further by itself, after a comma; empty if it does."""
         if self.is_paused:
             return ", whose rollout is paused,"
+        if self.is_stuck:
+            return ", whose pods cannot be updated in place,"
         is_over = self.updated_ready >= self.goal and self.goal < self.whole
         return f", whose partition keeps {self.whole - self.goal} of them old," if is_over else ""
 
@@ -118,7 +129,6 @@ def _count(held: RoleInstances, rule: Rule, workload: Workload) -> _Counts:
         return replace(told, whole=whole, stale=stale, is_paused=is_paused)
     gate = rule.gate
     live = [i for i in held.instances if i.phase is not Phase.LEAVING]
-    updated = [i for i in live if i.revision == held.revision]
     if gate is Gate.READY:
         reached = sum(i.phase is Phase.READY for i in live)
     elif gate is Gate.SCHEDULED:
@@ -127,14 +137,31 @@ def _count(held: RoleInstances, rule: Rule, workload: Workload) -> _Counts:
         )
     else:
         reached = len(live)
-    stale = max(0, len(live) - len(updated) - partition)
-    ready = min(sum(i.phase is Phase.READY for i in updated), held.wanted - stale - partition)
+    # A unit below the partition may be updated, too, and stands for none that is measured.
+    measured = [i for i in held.list_unprotected(partition) if i.phase is not Phase.LEAVING]
+    updated = [i for i in measured if i.revision == held.revision]
+    # A unit beyond the wanted count goes when all others are updated: no role waits for an old one,
+    # and a new one stands for no wanted unit, unless it will stay in its place.
+    staying = [i for i in measured if held.are_alike or i.ordinal < held.wanted]
+    stale = sum(i.revision != held.revision for i in staying)
+    ready = sum(i.revision == held.revision and i.phase is Phase.READY for i in staying)
+    ready = min(ready, held.wanted - partition - stale)
     # A unit missing below the highest ordinal existed before: making it again is no growth.
-    extent = max((i.ordinal + 1 for i in held.instances), default=0)
+    # Ordinals of units that are alike tell nothing: a new one takes a number that was never used.
+    ordinals = () if held.are_alike else (i.ordinal + 1 for i in held.instances)
+    extent = max(ordinals, default=0)
     exist = max(len(live), min(extent, held.wanted), held.grown or 0)
     # A unit that is counted but missing has not passed the gate, so ``reached`` omits it.
     counts = (exist, reached, len(updated), max(0, ready), goal, stale)
-    return _Counts(held.role, held.wanted, *counts, held.wanted - partition, is_paused)
+    is_stuck = role is not None and _is_stuck(role, held, partition)
+    return _Counts(held.role, held.wanted, *counts, held.wanted - partition, is_paused, is_stuck)
+
+
+def _is_stuck(role: Role, held: RoleInstances, partition: int) -> bool:
+    """Whether a role has old units, and none of them can follow as its policy demands."""
+    old = [i for i in held.list_unprotected(partition) if i.revision != held.revision]
+    is_only = role.amendment is Amendment.ONLY
+    return is_only and bool(old) and not any(instance.may_amend for instance in old)
 
 
 def _count_tally(held: RoleInstances, tally: Tally, gate: Gate, goal: int) -> _Counts:
@@ -162,7 +189,7 @@ def _bound_updates(
         return {}
     rolling = [c for c in counts if c.whole > 0 and c.role not in ordered]
     if not rule.is_together:
-        rolling = [c for c in rolling if not c.is_paused]
+        rolling = [c for c in rolling if not c.is_held]
     if len(rolling) < 2:
         return {}
     slowest = min(rolling, key=lambda c: (c.progress, not c.stop, -c.wanted))
@@ -195,7 +222,7 @@ def _bound_in_order(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
                 f"(rule {rule.name})"
             )
             found[name] = Bounds(updated_max=0, blockers=(Blocker(ORDER, message),))
-        elif waits is None and own.updated_ready < own.goal and not own.is_paused:
+        elif waits is None and own.updated_ready < own.goal and not own.is_held:
             waits = own
     return found
 

@@ -1,7 +1,7 @@
 """
 Hooks: another client may hold a unit until it is prepared to be deleted or updated.
 
-Whoever drains an engine or saves its cache holds the unit by a hook of its own. All other rules
+A client that drains an engine or saves its cache holds the unit by its own hook. All other rules
 decide first which units go and which are updated, within the budget; then the units that are held
 are left out of the step, and named in it, so that the carrier tells that client. From that moment
 on nothing counts on the unit, as it may go at any time: it costs the budget like a unit that has
@@ -13,11 +13,9 @@ from dataclasses import replace
 
 from kohort.model.observed import Instance
 from kohort.model.plans import Cause, Hold, Step
-from kohort.model.reasons import Blocker
+from kohort.model.reasons import HOOK, Blocker
 from kohort.model.units import Phase
 from kohort.planning.lines import LineState
-
-REASON = "WaitingForHook"
 
 
 def count_out(unit: Instance) -> Instance:
@@ -54,4 +52,4 @@ def _explain(held: dict[int, Hold], units: dict[int, Instance], state: LineState
     more = f"; {len(held) - 1} more wait" if len(held) > 1 else ""
     done = "deleted" if hold is Hold.DELETE else "updated"
     message = f"{state.noun} {first} is {done} when another client has removed {by}{more}"
-    return Blocker(REASON, message, tuple(held))
+    return Blocker(HOOK, message, tuple(held))

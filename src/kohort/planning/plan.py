@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from kohort.model.observed import Group, Observed
 from kohort.model.plans import Plan, Step
-from kohort.model.reasons import Blocker, count
+from kohort.model.reasons import OF_CLIENTS, Blocker, count
 from kohort.model.units import GROUPS, Line, Phase, Reach
 from kohort.model.workload import Workload
 from kohort.planning.bounds import NO_BOUNDS, Bounds, plan_bounds
@@ -90,7 +90,7 @@ def _plan_new_groups(
             known[make.revision] = steps = tuple(_plan_group(workload, group, now))
         for step in steps:
             line = Line(make.ordinal, step.line.role)
-            # What failed in an earlier group of this ordinal is not forgotten.
+            # Failures of an earlier group with this ordinal still count.
             yield replace(step, line=line, failures=observed.role_failures.get(line, ()))
 
 
@@ -103,7 +103,7 @@ def _plan_group(workload: Workload, group: Group, now: float) -> Iterator[Step]:
         own = bounds.get(role, NO_BOUNDS)
         if role in waiting:
             own = own.join(Bounds(count_max=0, blockers=(waiting[role],)))
-        elif role in unsteady and _has_stale(state):
+        elif role in unsteady and (unsteady[role].reason in OF_CLIENTS or _has_stale(state)):
             own = own.join(Bounds(updated_max=0, blockers=(unsteady[role],)))
         step = plan_step(state, now, own)
         yield replace(step, blockers=tuple(_place(blocker, step.line) for blocker in step.blockers))
@@ -111,6 +111,8 @@ def _plan_group(workload: Workload, group: Group, now: float) -> Iterator[Step]:
 
 def _has_stale(state: LineState) -> bool:
     """Whether a line has units to update, counted by rank where ordinals may have gaps."""
+    if state.tally is not None:
+        return not state.tally.is_told
     is_ranked = state.reach is Reach.ANY
     return bool(find_stale(rank_units(state).state if is_ranked else state))
 

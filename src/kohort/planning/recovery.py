@@ -59,7 +59,7 @@ class Recovery:
 
 
 def plan_recovery(state: LineState, now: float) -> Recovery:
-    """What to do about failed units, lowest first."""
+    """Which failed units to restart now and which must wait, lowest first."""
     policy = state.recovery
     if policy is None:
         unfit = (u for u in state.units if u.unfit and u.phase is not Phase.LEAVING)

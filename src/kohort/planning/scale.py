@@ -11,7 +11,7 @@ while a higher unit goes. Units below the partition go last (kthena's partition 
 so these are the lowest units that exist).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -103,6 +103,24 @@ def choose_alike(
     return Choice(places, surplus), min(partition, len(old) + lacking)
 
 
+def spare_alike(
+    state: LineState, replaced: Collection[int], surplus: frozenset[int]
+) -> frozenset[int]:
+    """
+    The surplus without new units that stand in for old ones which go in the same step.
+
+    When a line shrinks during a rollout, units that are not ready count as surplus first. If the
+    step also replaces the old unit that is left, all would go and one be made again.
+    """
+    if state.victims is not Victims.ALIKE or not replaced:
+        return surplus
+    live = {unit.ordinal: unit for unit in state.units if unit.phase is not Phase.LEAVING}
+    left = len(live.keys() - surplus - set(replaced))
+    units = (live[ordinal] for ordinal in sorted(surplus & live.keys()))
+    new = [u.ordinal for u in units if u.revision == state.target and not u.is_unwanted]
+    return surplus.difference(new[: max(0, state.wanted - left)])
+
+
 def _worth(unit: Instance) -> tuple[bool, int, float, int]:
     """The order of units that are alike: those that serve, are dear and have run long first."""
     return not _serves(unit), -unit.cost, unit.made_at, unit.ordinal
@@ -182,6 +200,7 @@ def rank_units(state: LineState) -> Ranks:
     policy = _window(state)
     state = replace(state, rollout=policy)
     if state.victims is Victims.ALIKE:
+        policy = _release_abandoned(state)
         choice, partition = choose_alike(state.units, policy, state.target, state.taken)
         policy = replace(policy, partition=partition)
         return _rank(replace(state, rollout=policy), choice)
@@ -189,6 +208,20 @@ def rank_units(state: LineState) -> Ranks:
     victims = Victims.HIGHEST if is_priced and state.is_ordered else state.victims
     choice = choose_ordinals(state.units, policy.wanted, victims, policy.partition, policy.surge)
     return _rank(state, choice)
+
+
+def _release_abandoned(state: LineState) -> RolloutPolicy:
+    """
+    The policy with a partition that keeps no broken unit of a revision that the user gave up.
+
+    Where the target is what the line had before, old units are of a revision that was taken back.
+    One that serves may stay, as the partition says; one that does not would stay broken for ever.
+    """
+    policy = state.rollout
+    if state.base or not policy.partition:
+        return policy
+    serving = sum(_serves(unit) for unit in state.units if unit.revision != state.target)
+    return replace(policy, partition=min(policy.partition, serving))
 
 
 def _rank(state: LineState, choice: Choice) -> Ranks:

@@ -4,8 +4,11 @@ Startup order: all members of a unit at once or its entry first, and which roles
 Roles form a graph: a role begins when all roles that it comes after are ready in its group, and
 is updated when all of them are updated and ready, unless a rule orders their updates. The
 operator scales and repairs a role that exists whatever happens to the others, so that a short
-outage of one role does not freeze the rest.
+outage of one role does not freeze the rest. The same holds for a role that lacks something which
+the user has to provide: it alone waits.
 """
+
+from dataclasses import replace
 
 from kohort.model.observed import Group, Instance, RoleInstances
 from kohort.model.policies import Amendment, Rule, Startup
@@ -39,6 +42,9 @@ def find_waiting_roles(workload: Workload, group: Group) -> dict[str, Blocker]:
         own = held.get(role.name)
         if own is None or own.has_begun:
             continue
+        if role.obstacle is not None:
+            found[role.name] = replace(role.obstacle, line=Line(group.ordinal, role.name))
+            continue
         # No role waits for a role that this group does not have in its own revision.
         missing = [name for name in role.after if name in held and not held[name].is_whole]
         if missing:
@@ -65,7 +71,9 @@ def find_unsteady(workload: Workload, group: Group) -> dict[str, Blocker]:
         before = [name for name in role.after if name in held and name not in later]
         unready = [name for name in before if not held[name].is_whole]
         waits = unready or [name for name in before if name in old]
-        if waits and role.name in held:
+        if role.obstacle is not None:
+            found[role.name] = replace(role.obstacle, line=Line(group.ordinal, role.name))
+        elif waits and role.name in held:
             end = "is ready again" if unready else "is updated"
             message = f"role {role.name} is updated when role {waits[0]} {end}"
             line = Line(group.ordinal, role.name)

@@ -32,8 +32,6 @@ def plan_report(
         wanted=workload.groups,
         wanted_ready=ready,
         rolled=len(rolled),
-        rolled_updated=len(updated),
-        rolled_ready=done,
         is_updating=is_updating,
         is_available=not is_updating and ready == workload.groups and done == len(rolled),
         is_done=policy.partition == 0 and done == workload.groups and _is_over(workload, observed),
@@ -42,6 +40,7 @@ def plan_report(
         ignored=workload.placement.ignored,
         drift=observed.drift,
         roles={r.name: _report_role(workload, r, observed) for r in workload.roles if r.name},
+        rolled_ready=done,
     )
 
 

@@ -18,6 +18,7 @@ from kohort.model.units import Phase, Reach, Unit
 from kohort.planning.availability import Availability, judge_availability
 from kohort.planning.bounds import NO_BOUNDS, Bounds
 from kohort.planning.edited import spare_edited
+from kohort.planning.growth import limit_growth
 from kohort.planning.hooks import count_out, wait_for_hooks
 from kohort.planning.lines import LineState
 from kohort.planning.order import keep_order
@@ -33,7 +34,7 @@ from kohort.planning.rollout.hold import (
     hold_rollout,
     shrink_line,
 )
-from kohort.planning.scale import MAKE_MAX, Ranks, find_stale, rank_units
+from kohort.planning.scale import MAKE_MAX, Ranks, find_stale, rank_units, spare_alike
 from kohort.planning.startup import plan_startup
 
 
@@ -92,10 +93,11 @@ def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
     rollout = _limit_updates(state, rollout, limits)
     amend, kept = _find_amendments(state, rollout, restarts)
     rollout = replace(rollout, replace=kept)
-    surplus = _find_surplus(state, rollout)
+    surplus = spare_alike(state, rollout.replace, _find_surplus(state, rollout))
     retire = tuple(_find_retirements(state, rollout, restarts, surplus))
     staying = may_complete.difference(retirement.ordinal for retirement in retire)
     make = tuple(_find_makes(state, rollout, limits.kept_old if limits else 0))
+    make, growing = limit_growth(make, state, availability.units)
     waiting_parts = plan_parts(state, (new.ordinal for new in make))
     return Step(
         line=state.line,
@@ -117,6 +119,7 @@ def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
             *_find_waits(state, rollout),
             *bounds.blockers,
             *_find_stuck(state),
+            *growing,
             *explain_parts(state, {o: waiting_parts[o] for o in staying & waiting_parts.keys()}),
         ),
         recheck_seconds=_find_recheck(

@@ -1,1 +1,1 @@
-"""How a process of ours runs: its event loop and its memory."""
+"""The event loop and the memory settings of every Kohort process."""

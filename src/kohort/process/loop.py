@@ -1,4 +1,4 @@
-"""This is where the event loop is chosen: uvloop where there is one, else Python's own."""
+"""The choice of the event loop: uvloop if it is installed, else Python's own."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,11 +1,11 @@
 """
-This is where a long-lived process tells Python and libc how to keep memory.
+Memory settings of Python and libc for a long-lived process.
 
 Nearly everything that an embedded cluster or the operator holds is freed by counting references.
 The search for cycles stops all work and takes time with the number of objects, so what exists when
-the process begins its work is left out of it, and it is made seldom.
+the process begins its work is left out of the search, and searches are rare.
 
-What is freed has to go back to the system, too. By itself glibc raises the size from which a block
+Freed memory has to go back to the system, too. By itself glibc raises the size from which a block
 is mapped on its own, up to 32 MiB, as soon as a large block is freed; after that, bodies of
 requests lie between objects that stay, and their places are never whole again. It also gives
 each thread a heap of its own. A fixed size and few heaps keep memory flat however many
@@ -16,9 +16,9 @@ import ctypes
 import gc
 from typing import Any
 
-# Objects made before the young are searched, and searches before the older are.
+# Thresholds of ``gc``: objects before a young search, and searches before an older one.
 _THRESHOLDS = (50_000, 20, 50)
-# Numbers of glibc's malloc.h, and what they are set to.
+# Options of ``mallopt`` in glibc's malloc.h, and their values.
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
 MAPPED_BYTES_MIN = 256 * 1024
 _HEAPS_MAX = 2
@@ -26,9 +26,9 @@ _HEAPS_MAX = 2
 
 def bound_heaps(libc: Any = None) -> bool:
     """
-    Let large blocks go back to the system when they are freed; whether libc has such settings.
+    Make libc return large freed blocks to the system; returns whether it has such settings.
 
-    To be called before there are threads.
+    Call it before the process starts threads.
     """
     try:
         set_option = (libc or ctypes.CDLL(None)).mallopt
@@ -39,6 +39,6 @@ def bound_heaps(libc: Any = None) -> bool:
 
 
 def settle_memory() -> None:
-    """Leave out all that exists now, and search seldom. To be called once, when ready."""
+    """Leave all present objects out of cycle searches, and search rarely; call it when ready."""
     gc.freeze()
     gc.set_threshold(*_THRESHOLDS)

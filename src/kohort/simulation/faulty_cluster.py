@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import (
     ClusterError,
     Conflict,
@@ -21,20 +23,16 @@ from kohort.cluster.errors import (
     TooManyRequests,
     WatchExpired,
 )
+from kohort.cluster.kinds import CONFIG_MAP, EVENT, LEASE
 from kohort.cluster.objects import Kind, Object, owner_reference
-from kohort.cluster.port import Address, PatchForm, Selection, WatchEvent
-from kohort.controller.events import EVENT
-from kohort.controller.lease import LEASE
+from kohort.cluster.port import Address, PatchType, Selection, WatchEvent
 from kohort.simulation.choices import Choices
 from kohort.simulation.scenario import NAMESPACE, Fault
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.inprocess import InProcessCluster
 
 T = TypeVar("T")
-CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
 
 WRITER: ContextVar[str] = ContextVar("writer", default="")
-# What a process works on: the kind and key of a workload.
+# The workload that a process reconciles: its kind and key.
 WORK: ContextVar[tuple[str, tuple[str, str]]] = ContextVar("work", default=("", ("", "")))
 BY_REQUEST = {
     "crash-before",
@@ -46,8 +44,8 @@ BY_REQUEST = {
     "throttle",
     "error",
 }
-NOTE = "example.com/noted"  # what somebody else writes on objects of ours
-STEWARD = "steward"  # somebody else who owns claims beside us
+NOTE = "example.com/noted"  # what another client writes on objects of ours
+STEWARD = "steward"  # another owner of claims beside us
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ class Trouble:
         return None
 
     def is_between(self, request: Request) -> bool:
-        """Whether somebody writes to the same object first; each time that costs one of a few."""
+        """Whether another client writes to the object first; each time that costs one of a few."""
         left = self.between.get(request.kind.name, 0)
         self.between[request.kind.name] = max(0, left - 1)
         return left > 0
@@ -124,7 +122,7 @@ class FaultyCluster(InProcessCluster):
         work = super().create
 
         async def make() -> Object:
-            # Nobody in a simulation reads events: they are asked for, and not kept.
+            # No client of a simulation reads events: they are accepted, and not kept.
             return obj if kind == EVENT else await work(kind, namespace, obj)
 
         return await self._ask(request, make)
@@ -138,7 +136,7 @@ class FaultyCluster(InProcessCluster):
         self,
         address: Address,
         patch: Object | list[Object],
-        form: PatchForm = PatchForm.MERGE,
+        form: PatchType = PatchType.MERGE,
         *,
         manager: str = "",
         force: bool = False,
@@ -212,7 +210,7 @@ class FaultyCluster(InProcessCluster):
         return answer
 
     async def _write_before(self, request: Request) -> None:
-        """Somebody else changes the object that we are about to write to."""
+        """Another client changes the object that we are about to write to."""
         address = Address(request.kind, NAMESPACE, request.name)
         token = WRITER.set("")
         try:
@@ -222,7 +220,7 @@ class FaultyCluster(InProcessCluster):
                 change["ownerReferences"] = await self._add_steward(held)
             await super().patch(address, {"metadata": change})
         except ClusterError:
-            # It does not exist, or may not be changed: then nobody is in between.
+            # It does not exist, or may not be changed: then no write comes in between.
             pass
         finally:
             WRITER.reset(token)

@@ -2,7 +2,7 @@
 The harness: a whole cluster, the unchanged operator, the truth about both, in virtual time.
 
 A cluster is prepared once for all simulations of a process and copied for each, and
-the kinds that are served are shared, because nobody changes them.
+the kinds that are served are shared, because they never change.
 """
 
 import asyncio
@@ -10,31 +10,29 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
+from kohort.apiserver.api.admission import Review
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.api.requests import DeleteOptions, Patch, User, WriteOptions
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.entries import StoredObject
+from kohort.apiserver.store.store import Store
+from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError, Forbidden, InternalError
 from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import PatchType
 from kohort.simulation.checkers.gangs.dialects import KINDS as GANG_KINDS
 from kohort.simulation.checkers.truth import IS_USER, Marks, Truth
 from kohort.simulation.choices import Choices
 from kohort.simulation.faulty_cluster import Trouble
 from kohort.simulation.gangs.bind_refusals import BindingApi
-from kohort.simulation.gangs.prerequisites import MAKE, create_gang_prerequisites
+from kohort.simulation.gangs.cluster_objects import MAKE, create_gang_prerequisites
 from kohort.simulation.gangs.settings import set_gang_flag
 from kohort.simulation.operator_processes import OperatorProcess, OperatorTime, Surroundings
-from kohort.simulation.scenario import NAMESPACE, PODS, Scenario
+from kohort.simulation.scenario import BUDGETED, NAME, NAMESPACE, PODS, STRATEGY, Scenario
 from kohort.simulation.simulated_api import OperatorVersion, SimulatedApi
 from kohort.simulation.virtual_loop import LoopClock
-from kohort.simulator import kinds
-from kohort.simulator.admission.inprocess import ApiAdmission
-from kohort.simulator.api.admission import Review
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.api.requests import (
-    DeleteOptions,
-    Patch,
-    PatchType,
-    User,
-    WriteOptions,
-)
+from kohort.simulator.api_admission import ApiAdmission
 from kohort.simulator.builtins.autoscalers.controller import Autoscalers
 from kohort.simulator.builtins.garbage.controller import GarbageCollector
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
@@ -43,11 +41,8 @@ from kohort.simulator.component import Component
 from kohort.simulator.embedded.bootstrap import bootstrap
 from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.nodes import NodeMake, Nodes
-from kohort.simulator.resources.builtin import builtin_resources
 from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.stages import KubeletStages
-from kohort.simulator.store.entries import StoredObject
-from kohort.simulator.store.store import Store
 from kohort.simulator.world import World
 
 NODES = 3
@@ -56,7 +51,7 @@ TRIES_MAX = 60
 
 
 class Gate(ApiAdmission):
-    """Our admission, which may not answer; then the server refuses what it should have seen."""
+    """The operator's webhooks, which may be down; then the API server refuses the write."""
 
     down_since: float | None = None  # None: it answers
     is_full = False  # a quota has no room for pods
@@ -85,7 +80,7 @@ class Gate(ApiAdmission):
 
 @dataclass(frozen=True, slots=True)
 class _Prerequisites:
-    """A cluster before anybody asks for anything."""
+    """A cluster before the first request."""
 
     registry: Registry
     revision: int
@@ -164,7 +159,7 @@ class Harness:
 
     @classmethod
     async def open(cls, scenario: Scenario, simulated: SimulatedApi) -> "Harness":
-        """Make the harness; nobody acts yet."""
+        """Make the harness; neither operator nor components act yet."""
         clock = LoopClock(asyncio.get_running_loop())
         prepared = await _create_prerequisites(clock, simulated, has_gangs=bool(scenario.gang))
         return cls(scenario, simulated, prepared, clock)
@@ -184,12 +179,12 @@ class Harness:
         ]
 
     def modernise(self) -> None:
-        """From now on, whoever starts is of another version of the operator."""
+        """From now on, processes that start are of another version of the operator."""
         self._around.version = self._with_gangs(self.simulated.versions.after)
         self.gate.take_over(self._around.version)
 
     def set_gangs(self, gangs: str) -> None:
-        """From now on, whoever starts is told these dialects."""
+        """From now on, processes that start are given these dialects."""
         self._told = gangs
         self._around.version = self._with_gangs(self._around.version)
         self.gate.take_over(self._around.version)
@@ -209,7 +204,7 @@ class Harness:
                 task.result()
 
     async def close(self) -> None:
-        """Let nobody act any more."""
+        """Stop the operator and all components."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -225,6 +220,9 @@ class Harness:
         for kind, obj in self.simulated.make_others(self.scenario) if is_first else ():
             await self.create(kind, obj)
         made = self.simulated.make_workload(self.scenario, is_first)
+        if self.scenario.strategy != BUDGETED:
+            notes = made["metadata"].setdefault("annotations", {})
+            notes[STRATEGY] = self.scenario.strategy
         await self.create(self.simulated.kind, made)
 
     async def create(self, kind: Kind, obj: Object) -> None:
@@ -237,6 +235,18 @@ class Harness:
         target = self.api.target(kind, NAMESPACE if kind.namespaced else "", name, part)
         body = Patch(PatchType.MERGE, patch)
         await self._insist(lambda: self.api.patch(target, body, USER))
+
+    async def edit_workload(self, write: Callable[[Object], Object]) -> None:
+        """Change the spec of the workload; each try starts from the workload as it is by then."""
+        target = self.api.target(self.simulated.kind, NAMESPACE, NAME)
+
+        async def ask() -> None:
+            workload = self.truth.workload
+            if workload is not None:
+                body = Patch(PatchType.MERGE, {"spec": write(workload)})
+                await self.api.patch(target, body, USER)
+
+        await self._insist(ask)
 
     async def delete(
         self, kind: Kind, name: str, grace: int | None = None, propagation: str = "Background"

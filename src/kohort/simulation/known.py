@@ -4,14 +4,23 @@ The APIs that simulations know.
 
 from kohort.cluster.errors import KohortError
 from kohort.simulation.inferenceservice.simulated import INFERENCE_SERVICES
+from kohort.simulation.instanceset.simulated import ROLE_INSTANCE_SETS
 from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.modelserving.simulated import MODEL_SERVINGS
 from kohort.simulation.rolebasedgroup.simulated import ROLE_BASED_GROUPS
+from kohort.simulation.roleinstance.simulated import ROLE_INSTANCES
 from kohort.simulation.simulated_api import SimulatedApi
 
 SIMULATED: dict[str, SimulatedApi] = {
     each.name: each
-    for each in (LEADER_WORKER_SETS, MODEL_SERVINGS, ROLE_BASED_GROUPS, INFERENCE_SERVICES)
+    for each in (
+        LEADER_WORKER_SETS,
+        MODEL_SERVINGS,
+        ROLE_BASED_GROUPS,
+        ROLE_INSTANCE_SETS,
+        ROLE_INSTANCES,
+        INFERENCE_SERVICES,
+    )
 }
 
 

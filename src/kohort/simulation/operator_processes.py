@@ -1,7 +1,7 @@
 """
 The processes of the operator: started, killed, started again, and electing a leader.
 
-Each start has an empty memory. With one process nobody elects; with more, each
+Each start has an empty memory. With one process there is no election; with more, each
 works only while it holds the lease, and one that has lost it ends and starts anew,
 as in production.
 """
@@ -16,6 +16,7 @@ from typing import Any
 
 from kohort.apis.api import Key, Snapshot
 from kohort.apis.facts import Whole
+from kohort.apiserver.api.api import ApiServer
 from kohort.cluster.objects import Kind
 from kohort.controller.api_controller import ApiController, ControllerContext
 from kohort.controller.clock import LoopTime
@@ -25,14 +26,13 @@ from kohort.controller.queue import RunResult
 from kohort.simulation.faulty_cluster import WORK, WRITER, FaultyCluster, Trouble
 from kohort.simulation.simulated_api import OperatorVersion
 from kohort.simulation.virtual_loop import START
-from kohort.simulator.api.api import ApiServer
 
 LEASE_NAMESPACE = "kube-system"
 LEASE_NAME = "kohort"
-# As long as a process that is told to stop has in production.
+# The time to stop that a process has after SIGTERM in production.
 STOP_SECONDS_MAX = 5.0
 WAITING_MAX = 1  # there is one workload
-LOOKS_MAX = 1_000  # within a minute: a look costs time even if nothing is written
+LOOKS_MAX = 1_000  # within a minute: a reconcile costs time even if nothing is written
 _Work = Callable[[Key], Coroutine[Any, Any, RunResult]]
 
 
@@ -43,7 +43,7 @@ class OperatorTime(LoopTime):
         self.jump = timedelta()
 
     def now(self) -> datetime:
-        """What the wall of this process says."""
+        """The wall clock of this process."""
         return START + timedelta(seconds=self.elapsed()) + self.jump
 
 
@@ -57,7 +57,7 @@ class Surroundings:
     version: OperatorVersion
     seed: int
     breach: Callable[[str], None]
-    views: dict[str, dict[Kind, int]]  # the version of each kind in each process's last look
+    views: dict[str, dict[Kind, int]]  # the version of each kind in each process's last reconcile
 
 
 class OperatorProcess:
@@ -115,7 +115,7 @@ class OperatorProcess:
             self._plane.crashed.set()
 
     async def stop(self, seconds_down: float) -> None:
-        """Tell the process to stop, as it is told in production."""
+        """Stop the process as SIGTERM does in production."""
         if self._plane is not None:
             self._plane.seconds_down = seconds_down
             self._told_to_stop.set()

@@ -2,13 +2,13 @@
 One simulation from its first write to silence: the same scenario, the same run, bit for bit.
 
 Faults come first; then all of them end, and everything has to come to rest within a
-bound and to stay so. A failed run tells which promises were broken, and when.
+bound and to stay so. The outcome of a failed run names the broken promises and their times.
 """
 
 import asyncio
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -18,7 +18,6 @@ from kohort.simulation.checkers.gangs.dialects import BY_KIND
 from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.choices import Choices
 from kohort.simulation.fault_actions import apply_fault
-from kohort.simulation.faults import draw_scenario
 from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.harness import Harness
 from kohort.simulation.known import find_simulated
@@ -30,14 +29,15 @@ SETTLE_SECONDS_MAX = 420.0
 SILENCE_SECONDS = 70.0
 TAKE_DOWN_SECONDS_MAX = 120.0
 POLL_SECONDS = 2.0
-SETS_SECONDS = 5.0  # within which sets do what they were told
-BREACHES_MAX = 10  # more of them tell nothing new
+SETS_SECONDS = 5.0  # within which StatefulSets act on a changed spec
+BREACHES_MAX = 10  # further breaches are rarely of another kind
+MakeChecker = Callable[[Scene], Checker]
 _DELAYS = {"lag", "relist", "break", "deaf", "slow-request", "slow-answer"}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a scenario."""
+    """The broken promises, the log and the costs of one run of a scenario."""
 
     scenario: Scenario
     breaches: tuple[str, ...]
@@ -53,24 +53,20 @@ class Outcome:
         return not self.breaches
 
     def without_log(self) -> "Outcome":
-        """The same without what was written."""
+        """The same outcome without the log of all writes."""
         return replace(self, log=())
 
 
-def simulate_seed(seed: int) -> Outcome:
-    """Run what a seed means."""
-    return simulate(draw_scenario(seed))
-
-
-def simulate(scenario: Scenario) -> Outcome:
-    """Run one scenario."""
+def simulate(scenario: Scenario, observers: Sequence[MakeChecker] = ()) -> Outcome:
+    """Run one scenario; observers see what checkers see."""
     begun = time.thread_time()
     order = Choices(scenario.seed).fork("loop")
     harnesses: list[Harness] = []
     try:
         with _uncollected():
             run_virtually(
-                lambda: _run_scenario(scenario, harnesses), order.mix if scenario.is_mixed else None
+                lambda: _run_scenario(scenario, harnesses, observers),
+                order.mix if scenario.is_mixed else None,
             )
     except Stuck as error:
         harnesses[-1].breach(f"O6: {error}")
@@ -104,10 +100,12 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-async def _run_scenario(scenario: Scenario, harnesses: list[Harness]) -> None:
+async def _run_scenario(
+    scenario: Scenario, harnesses: list[Harness], observers: Sequence[MakeChecker]
+) -> None:
     harness = await Harness.open(scenario, find_simulated(scenario.api))
     harnesses.append(harness)
-    checkers = _watch(harness)
+    checkers = _watch(harness, observers)
     harness.start()
     try:
         await harness.create_workload(is_first=True)
@@ -142,7 +140,7 @@ async def _take_down(harness: Harness) -> None:
         harness.breach(f"C2: left behind: {', '.join(left[:4])}")
 
 
-def _watch(harness: Harness) -> list[Checker]:
+def _watch(harness: Harness, observers: Sequence[MakeChecker]) -> list[Checker]:
     scenario = harness.scenario
     lags = sum(f.seconds for f in scenario.faults if f.name == "part-lag")
     scene = Scene(
@@ -155,7 +153,7 @@ def _watch(harness: Harness) -> list[Checker]:
         lags + SETS_SECONDS,
         lambda: harness.gate.down_since,
     )
-    checkers = [make(scene) for make in harness.simulated.checkers]
+    checkers = [make(scene) for make in (*harness.simulated.checkers, *observers)]
     for checker in checkers:
         harness.truth.listeners.append(checker.commit)
 

@@ -17,16 +17,17 @@ RECREATE, AFTER_START, KEEP = "RecreateGroupOnPodRestart", "RecreateGroupAfterSt
 TOGETHER, LEADER_FIRST = "LeaderCreated", "LeaderReady"
 STATEFULSETS, PODS = "statefulsets", "pods"
 BUDGETED, COMPATIBLE = "budgeted", "compatible"
+STRATEGY = "kohort.dev/rollout-strategy"  # the annotation by which workloads of each API name one
 SHARED, UNIQUE = "Shared", "UniquePerReplica"
 CLAIMS = "data"
 BAD_IMAGE = "engine:bad"
-FOREIGN_IMAGE = "foreign:1"  # nobody asked for it
+FOREIGN_IMAGE = "foreign:1"  # the user did not ask for it
 FLEETING_IMAGE = "engine:fleeting"  # becomes ready, and crashes soon after
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that goes wrong, or that somebody does; what its fields mean depends on which."""
+    """One fault, or one deed of a user; what its fields mean depends on which."""
 
     name: str
     at: float = 0.0  # seconds after the workload was made
@@ -59,7 +60,7 @@ class Scenario:
     is_gated: bool = False  # the sets' controller honours maxUnavailable
     is_mixed: bool = True  # what is ready at one moment runs in any order
     latency: float = 0.0  # requests of the operator take up to so many seconds
-    gang: str = ""  # the dialects that the operator is told; empty: there are no gangs
+    gang: str = ""  # the dialects of the operator's flag; empty: there are no gangs
     topology: str = ""  # how near the members of a gang stand: hard 1, soft
     names_scheduler: bool = True  # templates name the scheduler of the first dialect
     is_exclusive: bool = False  # each group has its node to itself
@@ -74,6 +75,7 @@ class Scenario:
     after: str = ""  # roles that come after another: b a, c b
     rules: str = ""  # of roles: skew 1, together 1, grow 50%, order a b, ratio a 2 b 1
     adapters: str = ""  # roles that another object scales
+    stateless: str = ""  # roles whose instances have no ordinals
     drain: int = 0  # seconds between the end of serving and a change in place
     is_ordered: bool = False  # instances of a role come one by one
     form: str = ""  # the mode that a service asks for; empty: one workload for each component
@@ -88,7 +90,7 @@ class Scenario:
         """
         Whether groups may be replaced although their template stays.
 
-        That is so where who places them changes, or somebody edits the leader set itself.
+        That is so where who places them changes, or a user edits the leader set itself.
         """
         is_named = self.names_scheduler and find_scheduler(self.gang)
         changes = self.has("retopology", "retell") and not is_named
@@ -101,7 +103,7 @@ class Scenario:
 
 
 def make_namesake(kind: Kind, name: str) -> Object:
-    """An object of somebody else, with a name that one of ours would have."""
+    """An object of another client, with a name that one of ours would have."""
     labels = {"app": "other"}
     container = {"name": "other", "image": "other:1"}
     pods: Object = {

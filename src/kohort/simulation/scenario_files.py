@@ -42,7 +42,9 @@ def load_scenario(path: Path) -> ScenarioFile:
     """Read a scenario file."""
     try:
         document = yaml.safe_load(path.read_text())
-    except (OSError, yaml.YAMLError) as error:
+    except OSError as error:
+        raise ScenarioError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise ScenarioError(f"{path}: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("faults", []), list):
         raise ScenarioError(f"{path}: a scenario is a mapping with 'workload' and 'faults'")

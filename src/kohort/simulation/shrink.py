@@ -1,7 +1,7 @@
 """
 From a scenario that fails to a short one that still fails: fewer faults, a plainer run.
 
-Faults are left out in halves, then one by one, and what remains is made simpler,
+Faults are left out in halves, then one by one, and the remaining scenario is made simpler,
 as long as a promise of the same name is broken. The number of runs is bounded.
 """
 

@@ -1,8 +1,8 @@
 """
-What a simulation knows of one API: how its objects are found, what is drawn, what must hold.
+One API for simulations, as a value: how its objects are found, drawn, edited and checked.
 
-Checkers, faults and the harness are the same for all APIs. They ask this value where a workload's
-groups are, what a user asked for, and what there should be at rest.
+Checkers, faults and the harness are the same for all APIs. They ask this value for a workload's
+groups, for the policy in its spec, and for the state that it must have at rest.
 """
 
 from collections.abc import Callable
@@ -25,11 +25,11 @@ class OperatorVersion:
 
     api: Api
     settings: Settings
-    more: tuple[Api, ...] = ()  # what the same operator serves besides, for the first one
+    more: tuple[Api, ...] = ()  # further APIs of this operator, which the first one needs
 
     @property
     def apis(self) -> tuple[Api, ...]:
-        """All that it serves."""
+        """All APIs that this operator serves."""
         return (self.api, *self.more)
 
 
@@ -50,7 +50,7 @@ class WorkloadLabels:
     revision: str  # on pods and revisions
     place: tuple[str, ...]  # on pods: where each stands
     misplaced: Object  # the same, with values that no pod has
-    all_tell: bool = False  # whether each pod tells its revision, or the leader for its group
+    all_tell: bool = False  # whether every pod has the revision label, or only the leader
     stored: str = ""  # on revisions, where that is another label than on pods
 
     def revision_of(self, obj: Object) -> str:
@@ -71,18 +71,18 @@ class WorkloadLabels:
 
 @dataclass(frozen=True, slots=True)
 class StatusFields:
-    """The fields of a status that say what every status says."""
+    """The fields of a status that all APIs have under different names."""
 
     read_ready: Callable[[Object], int]  # how many units a status says to serve
     count_ready: "Callable[[Truth], int]"  # how many of them do
-    selector: str  # what an autoscaler counts; empty: the workload itself has no scale
+    selector: str  # the status field with an autoscaler's selector; empty: the kind has no scale
     says_over: Callable[[Object], bool]  # whether a status says that a rollout is over
     available: str = "Available"  # the condition that says that all units serve
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a user asks for."""
+    """How many groups a user wants, and how many may be missing, extra and old in a rollout."""
 
     wanted: int
     unavailable: int
@@ -105,7 +105,7 @@ Step = tuple[int, int, str]  # how far a rollout has come: partition, count, tar
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What a user changes of a template."""
+    """A user's change of a template."""
 
     image: str
     notes: Object  # annotations; None: taken away
@@ -126,22 +126,25 @@ class LineView:
     is_inner: bool = False  # whether its units are parts of a group
     role: str = ""
     after: tuple[str, ...] = ()  # roles that it begins and is updated after
-    spares_lost: bool = False  # whether a pod that somebody deletes takes nobody along
+    spares_lost: bool = False  # whether a pod that a user deletes takes no other along
+    # Whether ordinals are only identities, and a partition keeps so many old units, whichever.
+    is_stateless: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RuleView:
-    """What a user said that ties roles together; a skew is a share of a role, or units."""
+    """A rule of a user that ties roles together; a skew is a share of a role, or units."""
 
     roles: tuple[str, ...]
     update_skew: float | int | None = None
+    is_together: bool = False  # the skew is of all instances, also of those below a partition
     growth_skew: float | int | None = None
     order: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SpecEdits:
-    """What a user's edits look like: each function gives the change of a spec."""
+    """The edits of users: each function returns the change of a spec."""
 
     write_template: "Callable[[Scenario, Object, Template], Object]"
     write_size: Callable[[Object, int], Object]
@@ -167,7 +170,7 @@ class SimulatedApi:
     read_policy: Callable[[Object], Policy]
     list_groups: "Callable[[Truth], list[Group]]"
     list_lines: "Callable[[Truth], list[LineView]]"
-    is_old: "Callable[[Group, Object], bool]"  # whether a group is not what a spec asks for
+    is_old: "Callable[[Group, Object], bool]"  # whether a group differs from a spec
     is_in_place: Callable[[Object], bool]  # whether the labels of a pod say what its name says
     find_image: Callable[[Object], str]  # of a spec
     has_old_image: "Callable[[Group, Object], bool]"  # the same for what its containers run
@@ -185,13 +188,14 @@ class SimulatedApi:
     others: tuple[Kind, ...] = ()  # kinds that users make besides, before the workload
     make_others: "Callable[[Scenario], list[tuple[Kind, Object]]]" = lambda scenario: []
     list_rules: "Callable[[Truth], list[RuleView]]" = lambda truth: []
-    # Whether a running unit could become what a spec asks for.
+    # Whether a running unit can be updated in place to a spec.
     can_follow: "Callable[[Group, Object], bool]" = lambda unit, spec: False
-    # Whether an old unit stays, since it cannot follow and nobody may make it anew.
+    # Whether an old unit stays, since it cannot follow and its policy forbids making it anew.
     is_kept_old: "Callable[[Group, Object], bool]" = lambda unit, spec: False
     parts: "tuple[Callable[[], Component], ...]" = ()  # of the cluster, that only this API needs
     has_fixed_routes: bool = True  # whether a service leads for ever where it was made to lead
-    # Kinds whose objects have names by chance: nobody counts them by name.
+    # Kinds whose objects have random names: checkers do not count them by name.
     uncounted: tuple[Kind, ...] = ()
-    # Whether a unit was told to be what a spec asks for; its pods may be on their way.
+    has_rollouts: bool = True  # whether a rollout strategy replaces its units
+    # Whether the object of a unit has the template of a spec; its pods may still be old.
     is_told: "Callable[[Group, Object], bool]" = lambda unit, spec: True

@@ -1,7 +1,7 @@
 """
 An event loop in virtual time, which runs what is ready in an order that is decided for it.
 
-When nobody has anything to do, time moves to the next moment that somebody waits
+When no task has anything to do, time moves to the next moment that a task waits
 for; no real time passes. What is ready at one moment may run in any order in a
 real process too, so the loop asks for one. It serves no sockets.
 """
@@ -20,7 +20,7 @@ Mix = Callable[[list[Any]], None]
 
 # A turn takes a moment, as work does: so a wait that rounding made too short ends, too.
 TURN_SECONDS = 1e-7
-# More turns than this within so short a time, and somebody runs in circles.
+# More turns than this within so short a time, and a task runs in circles.
 TURNS_MAX, CIRCLE_SECONDS = 20_000, 0.01
 
 

@@ -1,33 +1,34 @@
 """
-Two kinds of time: the wall's, for timestamps, and simulated seconds, for delays.
+Clocks of the simulated control plane: wall time for timestamps, simulated seconds for delays.
 
 Delays of the simulated parts pass at ``speed`` times the wall's pace, can be
 paused and stepped; timestamps stay wall time, or ages would be negative. Under
-a virtual clock both are one, and move only when they are told to.
+a virtual clock both are one, and move only when they are told to. A clock of its own is
+a running cluster's in which both are one: what is shown there is the same in every run.
 """
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Protocol
 
-SPEED_MAX = 1_000_000  # beyond it, adding up loses seconds
+SPEED_MAX = 1_000_000  # beyond it, sums of floats lose seconds
 
 
 class Clock(Protocol):
-    """What the simulated control plane knows of time."""
+    """The clock interface of the simulated control plane."""
 
     def now(self) -> datetime:
-        """The time that objects are stamped with."""
+        """The time for timestamps of objects."""
 
     def elapsed(self) -> float:
         """Simulated seconds since the start."""
 
     def wall_seconds(self, simulated: float) -> float | None:
-        """How long to wait for so many simulated seconds; None: they do not pass by waiting."""
+        """The wall seconds that so many simulated seconds take; None: waiting does not help."""
 
 
 class WallClock:
-    """Time that passes by itself, simulated delays at a pace of their own."""
+    """A clock that follows the wall; simulated delays pass at a speed of their own."""
 
     def __init__(
         self, wall: Callable[[], datetime], monotonic: Callable[[], float], speed: float = 1.0
@@ -42,7 +43,7 @@ class WallClock:
         self._mark = monotonic()
 
     def now(self) -> datetime:
-        """The wall's time."""
+        """The wall time."""
         return self._wall()
 
     def elapsed(self) -> float:
@@ -52,23 +53,23 @@ class WallClock:
         return self._elapsed + (self._monotonic() - self._mark) * self.speed
 
     def wall_seconds(self, simulated: float) -> float | None:
-        """How long to wait for so many simulated seconds."""
+        """The wall seconds that so many simulated seconds take."""
         return None if self.is_paused else max(0.0, simulated / self.speed)
 
     def pause(self) -> None:
-        """Let no simulated delay end until resumed or stepped."""
+        """Stop simulated time until it is resumed or stepped."""
         self._settle()
         self.is_paused = True
         self.on_change()
 
     def resume(self) -> None:
-        """Let delays pass again."""
+        """Let simulated time pass again."""
         self._settle()
         self.is_paused = False
         self.on_change()
 
     def change_speed(self, speed: float) -> None:
-        """Let delays pass at another pace from now on."""
+        """Change the speed of simulated time."""
         assert speed > 0
         self._settle()
         self.speed = speed
@@ -85,6 +86,14 @@ class WallClock:
         self._mark = self._monotonic()
 
 
+class OwnClock(WallClock):
+    """A clock that does not follow the wall: it stands still until stepped or resumed."""
+
+    def __init__(self, start: datetime, monotonic: Callable[[], float], speed: float = 1.0) -> None:
+        super().__init__(lambda: start + timedelta(seconds=self.elapsed()), monotonic, speed)
+        self.is_paused = True
+
+
 class VirtualClock:
     """Time that stands still until it is advanced; the same for stamps and delays."""
 
@@ -93,7 +102,7 @@ class VirtualClock:
         self._elapsed = 0.0
 
     def now(self) -> datetime:
-        """The start, and what has passed since."""
+        """The start time plus the elapsed seconds."""
         return self._start + timedelta(seconds=self._elapsed)
 
     def elapsed(self) -> float:
@@ -101,7 +110,7 @@ class VirtualClock:
         return self._elapsed
 
     def wall_seconds(self, simulated: float) -> float | None:
-        """Waiting does not help."""
+        """Return None: waiting does not advance this clock."""
         return None
 
     def advance(self, seconds: float) -> None:

@@ -1,5 +1,5 @@
 """
-How a component of the simulated control plane sees the world and acts on it.
+The interface of a component of the simulated control plane, and its actions as values.
 
 A component is a scheduler, a kubelet, a StatefulSet controller. It is told of changes
 (``observe``) and names the keys that must be looked at; then, for one key at a
@@ -9,7 +9,7 @@ number, so a step can be tested by itself and replayed from a seed.
 
 Each component has its own cache for each kind. They may lag behind the store and
 behind each other, as in a real control plane: a component must be right anyway.
-Actions may be refused (somebody else wrote first); the key is then looked at
+Actions may be refused (another client wrote first); the key is then looked at
 again, later. Steps must be idempotent and level-triggered.
 """
 
@@ -18,14 +18,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
-from kohort.cluster.objects import Kind, Object, write_time
-from kohort.simulator.store.entries import StoredObject
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.timestamps import write_time
 
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Make an object. One that exists already is a success, and changes nothing."""
+    """Create an object. An existing object counts as success, and is not changed."""
 
     kind: Kind
     obj: Object
@@ -42,7 +43,7 @@ class Replace:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Send a JSON merge patch; with a uid it only meets the object that was seen."""
+    """Send a JSON merge patch; with a uid, only to the object with that uid."""
 
     kind: Kind
     namespace: str
@@ -53,8 +54,23 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """One object, identified by name and uid."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete the object with that uid and no other. A missing one is a success."""
+    """
+    Delete the object with that uid and no other. A missing object counts as success.
+
+    The API server is asked for the objects in ``unless`` first: while one of them exists, the
+    action is refused, however long the component's cache has not shown it.
+    """
 
     kind: Kind
     namespace: str
@@ -62,11 +78,12 @@ class Delete:
     uid: str
     grace_seconds: int | None = None
     propagation: str | None = None
+    unless: tuple[Named, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """Put a pod on a node."""
+    """Bind a pod to a node."""
 
     namespace: str
     name: str
@@ -82,7 +99,7 @@ class Emit:
     type: str  # "Normal" or "Warning"
     reason: str
     message: str
-    source: str = ""  # who says so, where that is not the component itself
+    source: str = ""  # the event's source, where it is not the component itself
 
 
 Action = Create | Replace | Merge | Delete | Bind | Emit
@@ -90,7 +107,7 @@ Action = Create | Replace | Merge | Delete | Bind | Emit
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What to do now, and after how many simulated seconds to look again."""
+    """The actions of one step, and the simulated seconds until the key is due again."""
 
     actions: tuple[Action, ...] = ()
     after: float | None = None
@@ -98,22 +115,22 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Now: wall time for timestamps, and simulated seconds for delays."""
+    """The current time: wall time for timestamps, and simulated seconds for delays."""
 
     wall: datetime
     elapsed: float
 
     @property
     def stamp(self) -> str:
-        """Now, as the API writes times."""
+        """The wall time as a Kubernetes timestamp."""
         return write_time(self.wall)
 
 
 class View(Protocol):
-    """The caches of one component. Entries are shared: never change what they hold."""
+    """Read access to the caches of one component. Entries are shared: never change them."""
 
     def find(self, kind: Kind, namespace: str, name: str) -> StoredObject | None:
-        """The object as this component last saw it."""
+        """The object as in this component's cache."""
 
     def all(self, kind: Kind, namespace: str | None = None) -> Iterable[StoredObject]:
         """All objects of a kind, or those of one namespace, in no particular order."""
@@ -132,10 +149,10 @@ class Component(Protocol):
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The keys to look at because an object came, changed or went."""
+        """The keys to reconcile because an object was added, changed or deleted."""
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """What to do about one key now."""
+        """Reconcile one key; returns the actions, and when it is due again."""
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Told that an action of the last step failed; the key will be looked at again."""
+        """Note that an action of the last step failed; the key will be reconciled again."""

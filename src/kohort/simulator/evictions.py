@@ -1,5 +1,5 @@
 """
-Evictions: what becomes of the pods of a node that failed, was tainted or is gone.
+Eviction of pods from nodes that failed, were tainted or are deleted.
 
 Pods without a matching toleration leave a node with a NoExecute taint at once, the
 others when their time is over; the time runs from when the taint was first seen.
@@ -10,12 +10,12 @@ could still turn up (caches may lag behind each other).
 
 from collections.abc import Iterable
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.objects import Object
 from kohort.placement.nodes import Taint
 from kohort.placement.rules import read_tolerations
 from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.store.entries import StoredObject
 
 QUARANTINE_SECONDS = 40.0
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
@@ -23,7 +23,7 @@ _SLACK = 1e-6
 
 
 class Evictions:
-    """The pods of each node, and since when each taint is known."""
+    """The pods of each node, and the time at which each taint was first seen."""
 
     def __init__(self) -> None:
         self._on_node: dict[str, set[tuple[str, str]]] = {}
@@ -35,7 +35,7 @@ class Evictions:
     def observe(
         self, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The keys to look at because a pod came, changed or went."""
+        """The nodes to reconcile because a pod was added, changed or deleted."""
         if old is not None and (new is None or new.uid != old.uid):
             node = self._node_of.pop(old.uid, "")
             if node:
@@ -56,7 +56,7 @@ class Evictions:
     def evict(
         self, node: str, taints: list[Object], view: View, moment: Moment
     ) -> tuple[list[Action], float | None]:
-        """Mark the pods whose time is over, and say when the next one's will be."""
+        """Evict the pods whose toleration has run out; returns when the next one does."""
         self._gone_since.pop(node, None)
         known = self._since.get(node, {})
         marks = {
@@ -89,7 +89,7 @@ class Evictions:
         return actions, min(waits, default=None)
 
     def mark_unready(self, node: str, busy: set[str], view: View, moment: Moment) -> list[Action]:
-        """Take the readiness of all pods of a node that is not ready, but for busy ones."""
+        """Set Ready to false for all pods of an unready node, except those with a pending write."""
         self._troubled.add(node)
         actions: list[Action] = []
         for entry in self._pods(node, view):
@@ -105,7 +105,7 @@ class Evictions:
         return actions
 
     def collect(self, node: str, view: View, moment: Moment) -> Step:
-        """Remove the pods of a node that does not exist."""
+        """Delete the pods of a node that does not exist."""
         pods = self._pods(node, view)
         if not pods:
             self._gone_since.pop(node, None)
@@ -128,7 +128,7 @@ class Evictions:
 
 
 def _find_due(pod: Object, since: dict[tuple[str, str, str], float]) -> float | None:
-    """When a pod must leave: never, or the earliest that a taint asks for."""
+    """When a pod must be evicted: the earliest time among its node's taints, or never."""
     raw = pod["spec"].get("tolerations") or []
     tolerations = read_tolerations(raw)
     dues = []

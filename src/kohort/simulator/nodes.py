@@ -1,9 +1,9 @@
 """
-Simulated nodes: how one looks, and what the cluster does when one fails.
+Simulated nodes: their objects, and the node controller that acts when one fails.
 
 Nodes are ready when they are made and send no heartbeats: neither their status nor
 a lease is written while nothing happens, so a cluster at rest writes nothing. A node
-fails because somebody says so, with the annotation ``sim.kohort.dev/failed: "true"``.
+fails because a user says so, with the annotation ``sim.kohort.dev/failed: "true"``.
 It is then noticed after the time that a real node controller waits for heartbeats,
 tainted as unreachable, its pods lose their readiness and, when their toleration has
 run out, are marked for deletion. They stay so until the node is back or gone: only
@@ -16,16 +16,16 @@ from hashlib import sha256
 
 import msgspec
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.node_labels import HOST, RACK, REGION, SPINE, ZONE
 from kohort.cluster.objects import Kind, Object, annotations_of, find_condition
 from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.evictions import Evictions
-from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.stages import FAILED, NOT_READY
-from kohort.simulator.store.entries import StoredObject
 
-# How long a node may be silent before it counts as lost, as real controllers have it.
+# Seconds without a heartbeat until a node is unready, as in a real cluster.
 SILENCE_SECONDS = 40.0
 VERSION = "v1.36.3"
 
@@ -39,7 +39,7 @@ _PRESSURES = {
 
 @dataclass(frozen=True, slots=True)
 class NodeMake:
-    """What all nodes of a simulated cluster have in common."""
+    """The properties that all nodes of a simulated cluster share."""
 
     nodes: int = 8
     racks: int = 2
@@ -49,7 +49,7 @@ class NodeMake:
     pods: int = 110
     zone: str = "sim-1a"
     region: str = "sim-1"
-    spines: int = 0  # 0: nodes do not say under which one they stand
+    spines: int = 0  # 0: nodes have no spine label
 
 
 def name_node(index: int, nodes: int) -> str:
@@ -176,7 +176,7 @@ class Nodes:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The nodes to look at because of a change."""
+        """The keys of nodes that a change concerns."""
         if kind == POD:
             return self._evictions.observe(old, new, view)
         if new is None:
@@ -192,7 +192,7 @@ class Nodes:
         return (new.name,)
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Keep conditions, taints and pods of one node in line with how it is."""
+        """Update the conditions, taints and pods of one node to its state."""
         if "/" in key:
             return self._collect_unbound(key, view)
         entry = view.find(NODE, "", key)
@@ -210,10 +210,10 @@ class Nodes:
         return Step((*actions, *evicted), min(waits, default=None))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to undo: the next look starts from what is stored."""
+        """Do nothing: the next step starts from the stored objects."""
 
     def _judge(self, node: Object, moment: Moment) -> tuple[str, float | None]:
-        """The status that Ready should have, and when that may change by itself."""
+        """The status of Ready, and the seconds after which it may change without an event."""
         name = node["metadata"]["name"]
         if annotations_of(node).get(FAILED) == "true":
             since = self._silent_since.setdefault(name, moment.elapsed)
@@ -243,12 +243,12 @@ class Nodes:
                 "metadata": {"resourceVersion": node["metadata"]["resourceVersion"]},
                 "spec": {"taints": taints or None},
             }
-            # The status goes last: it has no guard, and this one reads the version seen.
+            # The status is written last, since it has no guard against other writers.
             actions.insert(0, Merge(NODE, "", entry.name, patch, "", entry.uid))
         return actions
 
     def _collect_unbound(self, key: str, view: View) -> Step:
-        """A pod that leaves before it has a node has no kubelet to see it off."""
+        """Delete a terminating pod without a node, which no kubelet would finish."""
         namespace, _, name = key.partition("/")
         entry = view.find(POD, namespace, name)
         if entry is None or not entry.facts.is_leaving:
@@ -269,7 +269,7 @@ def _significant(entry: StoredObject) -> tuple[object, ...]:
 
 
 def _wanted_taints(node: Object, health: str, stamp: str) -> list[Object]:
-    """The taints that a node should have: those of others, and ours as its state asks for."""
+    """The taints that a node should have: other clients', and ours by its state."""
     wanted: list[tuple[str, str]] = []
     if health != "True":
         key = _TAINTS + ("unreachable" if health == "Unknown" else "not-ready")

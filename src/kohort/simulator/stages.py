@@ -1,5 +1,5 @@
 """
-Stages: how long a simulated container takes for each part of its life.
+Stages of a simulated container's life, and how long each takes.
 
 The table is data, so that a scenario can pass its own. A pod can override each
 stage, and can be told to misbehave, by annotations under ``sim.kohort.dev/``; so
@@ -9,7 +9,7 @@ lockstep, and the same run gives the same times.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from zlib import crc32
 
 from kohort.cluster.durations import find_seconds
@@ -25,14 +25,14 @@ RUN_FOR = f"{PREFIX}run-for"  # containers end well after that long
 NEVER_READY = f"{PREFIX}never-ready"
 PULL_ERROR = f"{PREFIX}pull-error"  # the text of the error
 IGNORE_STOP = f"{PREFIX}ignore-stop"  # the container takes its whole grace period
-FAILED = f"{PREFIX}failed"  # the node has fallen silent
+FAILED = f"{PREFIX}failed"  # the node has failed
 NOT_READY = f"{PREFIX}not-ready"  # the node says that it cannot run pods
 ACCELERATORS = ("/gpu", "/tpu")
 
 _EXIT_CODE_MAX = 255
 BACKOFF_SECONDS = 10.0
 BACKOFF_SECONDS_MAX = 300.0
-# A container that ran this long starts again without waiting.
+# A container that ran this long restarts without backoff.
 BACKOFF_FORGOTTEN_SECONDS = 600.0
 
 
@@ -43,7 +43,7 @@ class ContainerStage:
     name: str
     seconds: float
     jitter: float = 0.0  # as a share of the delay
-    annotation: str = ""  # overrides the delay, and makes an optional stage happen
+    annotation: str = ""  # overrides the delay, and turns an optional stage on
     is_for_accelerators: bool = False
 
 
@@ -52,7 +52,7 @@ INIT = ContainerStage("init", 0.5, 0.2, f"{PREFIX}init-for")
 START = ContainerStage("start", 0.5, 0.2, f"{PREFIX}start-for")
 LOAD = ContainerStage("load", 3.0, 0.2, f"{PREFIX}load-for", is_for_accelerators=True)
 READY = ContainerStage("ready", 0.5, 0.0, f"{PREFIX}ready-after")
-RUN = ContainerStage("run", 1.0, 0.0, RUN_FOR)  # only of pods that are not started again
+RUN = ContainerStage("run", 1.0, 0.0, RUN_FOR)  # only of pods that are not restarted
 STOP = ContainerStage("stop", 0.5, 0.0, f"{PREFIX}stop-for")
 
 
@@ -69,7 +69,7 @@ def _is_switch(text: str) -> bool:
 
 
 _DURATIONS = (*(s.annotation for s in (PULL, INIT, START, LOAD, READY, RUN, STOP)), CRASH_AFTER)
-# By annotation: what a value must be, for the program and in words.
+# By annotation: the check of its value, and a description for users.
 _RULES: dict[str, tuple[Callable[[str], bool], str]] = {
     **dict.fromkeys(_DURATIONS, (_is_duration, "a duration such as 20s or 1m30s")),
     **dict.fromkeys((CRASH_EXIT_CODE, CRASH_TIMES), (_is_whole, "a whole number")),
@@ -89,6 +89,10 @@ class KubeletStages:
     run: ContainerStage = RUN
     stop: ContainerStage = STOP
 
+    def without_jitter(self) -> "KubeletStages":
+        """The same table without random variation."""
+        return KubeletStages(*(replace(getattr(self, f.name), jitter=0.0) for f in fields(self)))
+
     def with_seconds(self, **seconds: float) -> "KubeletStages":
         """The same table with other delays and no jitter for some stages."""
         changed = {
@@ -100,7 +104,7 @@ class KubeletStages:
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How one pod behaves: the table, its annotations, and what it asks for."""
+    """The behaviour of one pod: the table of stages, its annotations and its resources."""
 
     stages: KubeletStages
     uid: str
@@ -120,21 +124,21 @@ class Manner:
 
     @property
     def starting(self) -> float:
-        """From its container's start until it is ready."""
+        """The seconds from a container's start until it is ready."""
         if self.find_duration(self.stages.ready.annotation) is not None:
             return self.seconds(self.stages.ready)
         return self.seconds(self.stages.load) + self.seconds(self.stages.ready)
 
     @property
     def exit_code(self) -> int:
-        """What a crash ends with."""
+        """The exit code of a crash."""
         text = self.annotations.get(CRASH_EXIT_CODE, "1")
         code = find_whole(text)
         return 1 if code is None else min(code, _EXIT_CODE_MAX)
 
     @property
     def is_never_ready(self) -> bool:
-        """Whether the pod was told not to become ready."""
+        """Whether an annotation keeps the pod unready."""
         return self.annotations.get(NEVER_READY) == "true"
 
     @property
@@ -143,12 +147,12 @@ class Manner:
         return self.annotations.get(PULL_ERROR, "")
 
     def find_duration(self, annotation: str) -> float | None:
-        """The duration in an annotation, if there is one that makes sense."""
+        """The duration in an annotation; None if it is missing or invalid."""
         text = self.annotations.get(annotation)
         return None if text is None else find_seconds(text.strip())
 
     def find_mistakes(self) -> list[str]:
-        """What is ignored because it makes no sense, and what to write instead."""
+        """Invalid annotations, which are ignored, each with what to write instead."""
         return [
             f'the annotation {name} is ignored: "{text}" is not {_RULES[name][1]}'
             for name, text in self.annotations.items()
@@ -176,7 +180,7 @@ def asks_for_accelerator(resources: Iterable[str]) -> bool:
 
 
 def backoff_seconds(restarts: int) -> float:
-    """How long a container that ended waits; the first restart is at once."""
+    """The backoff of a container that ended; the first restart is at once."""
     if restarts == 0:
         return 0.0
     return min(BACKOFF_SECONDS * 2.0 ** min(restarts - 1, 10), BACKOFF_SECONDS_MAX)

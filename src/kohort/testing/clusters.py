@@ -1,5 +1,5 @@
 """
-This is where a cluster is started in a thread beside the tests.
+Starts a cluster in a thread beside the tests.
 
 It has an event loop of its own, so it serves blocking and asynchronous clients
 alike, and a test that blocks does not stop it. It listens on loopback with TLS
@@ -7,22 +7,23 @@ and a random token, as ``kohort up`` does, and is gone when the block ends.
 """
 
 import math
-import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from kohort.testing.controls import GPUS_MAX, NODES_MAX, Clock, Nodes, check_whole
+from kohort.testing.threads import ServerTurn, run_in_thread
 
 if TYPE_CHECKING:
     from kohort.apis.api import Settings
+    from kohort.apiserver.host.client import Client
     from kohort.controller.process.served_apis import ServedApis
     from kohort.simulator.embedded import Embedded, EmbeddedOptions
-    from kohort.simulator.host.client import Client
 
 NAMESPACE_SECONDS_MAX = 5.0
 RACKS_DEFAULT = 2
@@ -72,7 +73,7 @@ class Cluster:
         try:
             yield name
         except Exception as error:
-            with suppress(Exception):  # The first error is the one to be told.
+            with suppress(Exception):  # The first error is the one to report.
                 error.add_note(f"the namespace {name} held then:\n{self.dump(name)}")
             raise
         finally:
@@ -80,13 +81,13 @@ class Cluster:
             client.close()
 
     def _connect(self) -> "Client":
-        from kohort.simulator.host.client import Client
+        from kohort.apiserver.host.client import Client
 
         return Client(self.url, self.token, self.ca)
 
 
 class ClusterOptions(TypedDict, total=False):
-    """What a cluster in a test can be told."""
+    """The options of a cluster for tests."""
 
     nodes: int
     gpus_per_node: int
@@ -94,7 +95,7 @@ class ClusterOptions(TypedDict, total=False):
     speed: float  # divides the delays of the simulated parts
     spines: int  # that the racks stand under
     gang: str  # a scheduler that places pods together: its kinds are served then
-    late_events: bool  # a fault: watchers hear of a write after its writer was answered
+    late_events: bool  # a fault: watch events of a write come after its response
     operator: bool  # Kohort's own operator runs in it, and its kinds are served
 
 
@@ -132,9 +133,9 @@ def start_cluster(**options: Unpack[ClusterOptions]) -> Iterator[Cluster]:
 
 @contextmanager
 def _start(wish: _Wish) -> Iterator[Cluster]:
+    from kohort.apiserver.host.identity import make_identity
+    from kohort.apiserver.host.kubeconfig import Kubeconfig
     from kohort.simulator.embedded import EmbeddedOptions
-    from kohort.simulator.host.identity import make_identity
-    from kohort.simulator.host.kubeconfig import Kubeconfig
 
     identity = make_identity()
     settings = _find_settings(wish.gang) if wish.operator else None
@@ -150,7 +151,11 @@ def _start(wish: _Wish) -> Iterator[Cluster]:
         speed=wish.speed,
         late_events=wish.late_events,
     )
-    with TemporaryDirectory(prefix="kohort-") as folder, _running(options, settings) as port:
+    serve = partial(_serve, options, settings)
+    with (
+        TemporaryDirectory(prefix="kohort-") as folder,
+        run_in_thread("cluster", serve) as port,
+    ):
         url = f"https://{options.host}:{port}"
         kubeconfig = Kubeconfig(Path(folder, "kubeconfig"), _NAME)
         kubeconfig.write(url, identity)
@@ -159,7 +164,7 @@ def _start(wish: _Wish) -> Iterator[Cluster]:
 
 
 def _find_settings(gang: str) -> "Settings":
-    """What the operator is told: as usual, on the carrier that the gang scheduler can do with."""
+    """The operator's settings, with a carrier that the gang scheduler supports."""
     from kohort.embedded_operator import find_gangs, make_settings
 
     carrier = "pods" if any(dialect.marks_first for dialect in find_gangs(gang)) else "statefulsets"
@@ -188,83 +193,25 @@ def _check_network(racks: int, spines: int, gang: str) -> None:
         raise ValueError(f"gang must be one of {', '.join(DIALECTS)}, not {gang!r}")
 
 
-@contextmanager
-def _running(options: "EmbeddedOptions", settings: "Settings | None") -> Iterator[int]:
-    host = _Host(options, settings)
-    host.start()
+async def _serve(options: "EmbeddedOptions", settings: "Settings | None", turn: ServerTurn) -> None:
+    """Run a cluster, with the operator if there are settings for it, until the block ends."""
+    from kohort.simulator.embedded import Embedded
+
+    if settings is not None:
+        from kohort.apis.served import APIS
+
+        options = replace(options, apis=APIS, settings=settings)
+    embedded = await Embedded.start(options)
     try:
-        yield host.wait_until_ready()
+        async with _operating(embedded, settings):
+            await turn.serve(embedded.port)
     finally:
-        host.stop()
-
-
-class _Host(threading.Thread):
-    """The thread that a cluster lives in."""
-
-    def __init__(self, options: "EmbeddedOptions", settings: "Settings | None") -> None:
-        super().__init__(name="kohort-cluster", daemon=True)
-        self._options = options
-        self._settings = settings  # of the operator; None: there is none
-        self._told = threading.Event()
-        self._port = 0
-        self._error: BaseException | None = None
-        self._is_ending = threading.Event()
-        self._end: Callable[[], object] = lambda: None
-
-    def run(self) -> None:
-        """Serve until told to stop."""
-        from kohort.process.loop import run
-
-        try:
-            run(self._serve())
-        except BaseException as error:
-            self._error = error
-            if self._port:
-                raise  # Nobody waits any more who could tell of it.
-        finally:
-            self._told.set()
-
-    async def _serve(self) -> None:
-        import asyncio
-
-        from kohort.simulator.embedded import Embedded
-
-        options = self._options
-        if self._settings is not None:
-            from kohort.apis.served import APIS
-
-            options = replace(options, apis=APIS, settings=self._settings)
-        embedded = await Embedded.start(options)
-        loop, stop = asyncio.get_running_loop(), asyncio.Event()
-        self._end = lambda: loop.call_soon_threadsafe(stop.set)
-        if self._is_ending.is_set():  # It was told so before there was anything to end.
-            stop.set()
-        try:
-            async with _operating(embedded, self._settings):
-                self._port = embedded.port
-                self._told.set()
-                await stop.wait()
-        finally:
-            await embedded.stop()
-
-    def wait_until_ready(self) -> int:
-        """The port, once the cluster listens."""
-        self._told.wait()
-        if self._error is not None:
-            raise RuntimeError(f"the cluster did not start: {self._error}") from self._error
-        return self._port
-
-    def stop(self) -> None:
-        """End the cluster, and wait for that."""
-        self._is_ending.set()
-        if self.is_alive():
-            self._end()
-        self.join()
+        await embedded.stop()
 
 
 @asynccontextmanager
 async def _operating(embedded: "Embedded", settings: "Settings | None") -> AsyncIterator[None]:
-    """Let the operator work while the block runs, if there is one."""
+    """Run the operator, if there is one, while the block runs."""
     if settings is None:
         yield
         return
@@ -285,7 +232,7 @@ async def _operating(embedded: "Embedded", settings: "Settings | None") -> Async
 
 def _delete_namespace(client: "Client", name: str) -> None:
     """Delete a namespace, unless the test has done so, and wait for its end."""
-    from kohort.simulator.host.client import Refusal
+    from kohort.apiserver.host.client import Refusal
 
     try:
         client.delete(f"{_NAMESPACES}/{name}")
@@ -297,8 +244,8 @@ def _delete_namespace(client: "Client", name: str) -> None:
 
 
 def _wait_until_gone(client: "Client", name: str) -> None:
-    """Wait for a namespace to end; one that finalizers hold is left behind, not waited for."""
-    from kohort.simulator.host.client import Refusal
+    """Wait until a namespace is deleted; one that finalizers hold is left behind."""
+    from kohort.apiserver.host.client import Refusal
 
     end = time.monotonic() + NAMESPACE_SECONDS_MAX
     while time.monotonic() < end:

@@ -1,5 +1,5 @@
 """
-This is where a test changes the simulation of its cluster: its clock and its nodes.
+Controls of a simulated cluster for tests: its clock and its nodes.
 
 Every call is a request to the running cluster, and has taken effect when it returns. Nothing of
 the simulator is imported before the first one.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kohort.simulator.host.client import Client
+    from kohort.apiserver.host.client import Client
 
 _PATH = "/kohort/clock"
 NODES_MAX, GPUS_MAX = 20_000, 1_000
@@ -33,15 +33,15 @@ class Clock:
     _connect: "Callable[[], Client]"
 
     def read(self) -> ClockState:
-        """What it shows now."""
+        """The current state of the clock."""
         return self._ask(None)
 
     def pause(self) -> ClockState:
-        """Let no simulated delay end until the clock is resumed or stepped."""
+        """Stop simulated time until the clock is resumed or stepped."""
         return self._ask({"action": "pause"})
 
     def resume(self) -> ClockState:
-        """Let delays pass again."""
+        """Let simulated time pass again."""
         return self._ask({"action": "resume"})
 
     def step(self, time: float | str) -> ClockState:
@@ -54,12 +54,12 @@ class Clock:
         return self._ask({"action": "step", "seconds": read_seconds(time)})
 
     def set_speed(self, times: float) -> ClockState:
-        """Let delays pass so many times faster than the wall's time."""
+        """Let simulated time pass so many times faster than wall time."""
         return self._ask({"action": "speed", "speed": times})
 
     @contextmanager
     def paused(self) -> Iterator["Clock"]:
-        """Pause the clock for a block, and let it be as it was after that."""
+        """Pause the clock for a block, and restore it after that."""
         before = self.read()
         self.pause()
         try:
@@ -68,7 +68,7 @@ class Clock:
             self.restore(before)
 
     def restore(self, state: ClockState) -> None:
-        """Let the clock run, or stand, as it did then; what has passed has passed."""
+        """Restore the speed or the pause of an earlier state; elapsed time stays."""
         now = self.read()
         if now.speed != state.speed:
             self.set_speed(state.speed)
@@ -93,7 +93,7 @@ class Nodes:
 
     def names(self) -> list[str]:
         """The names of all nodes."""
-        from kohort.simulator.host.nodes import list_nodes
+        from kohort.simulator.node_requests import list_nodes
 
         with self._client() as client:
             return list_nodes(client)
@@ -106,7 +106,7 @@ class Nodes:
         They come into the rack that has the fewest nodes unless one is given by its number, and
         have as many GPUs as the cluster's first nodes.
         """
-        from kohort.simulator.host.nodes import add_nodes
+        from kohort.simulator.node_requests import add_nodes
 
         check_whole("count", count, 1, NODES_MAX)
         check_whole("rack", 0 if rack is None else rack, 0, NODES_MAX)
@@ -116,19 +116,19 @@ class Nodes:
             return [added.name for added in add_nodes(client, names or count, wanted, rack)]
 
     def fail(self, *names: str) -> None:
-        """Let nodes fall silent, as if they had lost power.
+        """Make nodes fail, as if they had lost power.
 
         They are not ready after 40 simulated seconds, and their pods are evicted when their
         tolerations run out: ``cluster.clock.step("6m")`` lets both happen at once.
         """
-        from kohort.simulator.host.nodes import fail_nodes
+        from kohort.simulator.node_requests import fail_nodes
 
         with self._client() as client:
             list(fail_nodes(client, names))
 
     def recover(self, *names: str) -> None:
-        """Bring nodes back: they answer again, and take pods."""
-        from kohort.simulator.host.nodes import recover_nodes
+        """Make failed nodes recover, so that they run pods again."""
+        from kohort.simulator.node_requests import recover_nodes
 
         with self._client() as client:
             list(recover_nodes(client, names))
@@ -143,7 +143,7 @@ class Nodes:
 
 
 def check_whole(name: str, value: object, least: int, most: int, limit: str = "") -> None:
-    """Refuse what is no whole number within limits; ``limit`` says in words what the upper is."""
+    """Refuse a value that is no whole number within limits; ``limit`` names the upper one."""
     if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
         return
     upper = f"{limit}, which is {most:,}" if limit else f"{most:,}"

@@ -1,5 +1,5 @@
 """
-This is where a namespace is written down for the report of a test that failed.
+The dump of a namespace for the report of a failed test.
 
 Events come first, since they mostly say what went wrong; then all objects as YAML, without
 what only machines read; then the last lines of every container. Values of Secrets are left
@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kohort.simulator.host.client import Client
+    from kohort.apiserver.host.client import Client
 
 Object = dict[str, Any]
 
 CHARACTERS_MAX = 60_000
 OBJECTS_MAX = 100
 LOG_LINES = 20
-# Every namespace has these, and they say nothing about a test.
+# Default objects of every namespace, which the dump leaves out.
 _FURNITURE = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
 _APART = ("events",)
 _HIDDEN = ("managedFields", "uid", "resourceVersion", "selfLink")
@@ -26,7 +26,7 @@ _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # holds the value
 
 
 def dump_namespace(client: "Client", namespace: str) -> str:
-    """All that a namespace holds, as text."""
+    """All objects, events and logs of a namespace, as text."""
     objects, unlisted = _read_objects(client, namespace)
     shown, left_out = objects[:OBJECTS_MAX], max(0, len(objects) - OBJECTS_MAX)
     parts = [
@@ -44,7 +44,7 @@ def dump_namespace(client: "Client", namespace: str) -> str:
 
 def _read_objects(client: "Client", namespace: str) -> tuple[list[Object], list[str]]:
     """The objects of all kinds, each once, and a line for each kind that cannot be listed."""
-    from kohort.simulator.host.client import Refusal
+    from kohort.apiserver.host.client import Refusal
 
     found: dict[str, Object] = {}
     unlisted: list[str] = []
@@ -103,7 +103,7 @@ def _write_object(found: Object) -> str:
 
 
 def _write_logs(client: "Client", namespace: str, pods: list[Object]) -> Iterator[str]:
-    from kohort.simulator.host.client import Refusal
+    from kohort.apiserver.host.client import Refusal
 
     for pod in pods:
         name, spec = pod["metadata"]["name"], pod["spec"]

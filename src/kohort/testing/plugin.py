@@ -1,5 +1,5 @@
 """
-This is where pytest meets Kohort: two fixtures, some options, and what a failure leaves behind.
+The pytest plugin: two fixtures, some options, and a dump of the namespace after a failure.
 
 Nothing of the simulator is imported before a test asks for a cluster.
 """
@@ -15,12 +15,12 @@ from kohort.testing.clusters import Cluster, start_cluster
 
 _numbers = count(1)
 _NAME_LENGTH_MAX = 50
-# Kept by a test: where its objects are. A fixture that fails leaves no other trace.
+# The stash key of a test's namespace, which the report needs even if a fixture fails.
 _PLACE = pytest.StashKey[tuple[Cluster, str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer the size and the speed of the cluster, as flags and in the ini file."""
+    """Add options for the size and the speed of the cluster."""
     group = parser.getgroup("kohort", "a Kubernetes cluster in the test process")
     group.addoption("--kohort-nodes", type=int, metavar="N", help="simulated nodes (default: 8)")
     group.addoption(
@@ -85,7 +85,7 @@ def kohort_namespace(kohort_cluster: Cluster, request: pytest.FixtureRequest) ->
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, Any, None]:
-    """Add what the namespace held to the report of a test that failed."""
+    """Add the dump of the namespace to the report of a failed test."""
     outcome = yield
     report: pytest.TestReport = outcome.get_result()
     if report.failed and call.when != "teardown" and not item.config.getoption("--kohort-no-dump"):
@@ -97,5 +97,5 @@ def pytest_runtest_makereport(
 def _dump(cluster: Cluster, namespace: str) -> str:
     try:
         return cluster.dump(namespace)
-    except Exception as error:  # The failure of the test is the one to be told.
+    except Exception as error:  # An error of the dump must not hide the failure of the test.
         return f"the namespace could not be read: {error}"

@@ -1,7 +1,7 @@
 """
-The exhaustive search that every rollout strategy has to survive, for authors of strategies.
+An exhaustive search for faults of a rollout strategy, for authors of strategies.
 
-    from kohort.testing.strategies import check_strategy
+    from kohort.testing import check_strategy
 
     def test_my_strategy_keeps_the_budget():
         assert check_strategy(plan_my_way) == []
@@ -10,14 +10,17 @@ The search knows nothing of any planner. It walks through every state that a sma
 reach: a set that makes and replaces units as it likes within what it was told, units that become
 ready, one that may fail, and a controller that may act on a view which is one change old. A
 strategy passes if, in every state, no more units exist than may, enough serve, nothing is given
-up that the budget does not pay for, and the rollout can still end.
+up that the budget does not pay for, no unit below the partition is released, and the rollout can
+still end. It must decide the same each time, in whatever order the units are listed: only then
+can the search ask once for each state.
 """
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kohort.model.observed import Progress
+from kohort.model.plans import Rollout
 from kohort.model.policies import RolloutPolicy
 from kohort.model.units import Phase, Unit
 from kohort.planning.rollout import Strategy
@@ -25,11 +28,49 @@ from kohort.planning.rollout import Strategy
 STATES_MAX = 30_000
 _Slot = tuple[bool, bool] | None  # (updated, ready), or missing
 _OLD, _NEW = "old", "new"
+_Asked = tuple[tuple[_Slot, ...], int, int, str]  # what a strategy sees: slots and progress
+
+
+class _Misbehaved(Exception):
+    """The strategy failed, or decided one thing and then another."""
+
+
+@dataclass
+class _Asker:
+    """Calls a strategy for each state, and checks that it is a pure function."""
+
+    strategy: Strategy
+    policy: RolloutPolicy
+    known: dict[_Asked, Rollout] = field(default_factory=dict)
+
+    def ask(self, slots: tuple[_Slot, ...], world: "World") -> Rollout:
+        """The step that the strategy takes; raises _Misbehaved."""
+        asked = slots, world.boundary, world.count, world.target
+        if asked not in self.known:
+            self.known[asked] = self._ask_twice(slots, world)
+        return self.known[asked]
+
+    def _ask_twice(self, slots: tuple[_Slot, ...], world: "World") -> Rollout:
+        seen = Progress(world.boundary, world.count, self.policy.wanted, world.target)
+        units = _read(slots)
+        try:
+            step = self.strategy(units, seen, _NEW, self.policy)
+            again = self.strategy(units[::-1], seen, _NEW, self.policy)
+        except Exception as error:
+            raise _Misbehaved(f"it raised {error!r} for {world}") from error
+        if not isinstance(step, Rollout):
+            raise _Misbehaved(f"it returned {step!r}, which is no Rollout, for {world}")
+        if step != again:
+            raise _Misbehaved(
+                f"it decided {step} and then, for the same units in another order, {again}, "
+                f"for {world}"
+            )
+        return step
 
 
 @dataclass(frozen=True)
 class World:
-    """A small cluster, and what its set was told last."""
+    """A small cluster, and the last count and partition of its set."""
 
     boundary: int
     count: int
@@ -40,7 +81,7 @@ class World:
 
     @property
     def serving(self) -> set[int]:
-        """The units that serve."""
+        """The ready units."""
         return {i for i, slot in enumerate(self.slots) if slot and slot[1]}
 
     @property
@@ -54,13 +95,29 @@ class World:
         is_released = self.target == _NEW and ordinal >= self.boundary and is_old
         return ordinal >= self.count or is_released
 
+    def __str__(self) -> str:
+        units = ", ".join(f"unit {i} {_describe(slot)}" for i, slot in enumerate(self.slots))
+        told = f"{self.count} units, of which those from {self.boundary} on may be updated"
+        return f"[{units or 'no units'}; the last step allowed {told}]"
 
-POLICIES = tuple(
-    RolloutPolicy(wanted, max_unavailable=unavailable, max_surge=surge)
-    for wanted in (1, 2, 3)
-    for unavailable in (0, 1, 2)
-    for surge in (0, 1, 2)
-    if unavailable + surge and unavailable <= wanted
+
+def _describe(slot: _Slot) -> str:
+    if slot is None:
+        return "missing"
+    return f"{_NEW if slot[0] else _OLD} and {'ready' if slot[1] else 'not ready'}"
+
+
+POLICIES = (
+    *(
+        RolloutPolicy(wanted, max_unavailable=unavailable, max_surge=surge)
+        for wanted in (1, 2, 3)
+        for unavailable in (0, 1, 2)
+        for surge in (0, 1, 2)
+        if unavailable + surge and unavailable <= wanted
+    ),
+    RolloutPolicy(2, partition=1, max_unavailable=1),
+    RolloutPolicy(3, partition=1, max_unavailable=0, max_surge=1),
+    RolloutPolicy(3, partition=2, max_unavailable=2),
 )
 
 
@@ -71,10 +128,13 @@ def check_strategy(
     failures: int = 1,
     has_stale_views: bool = True,
 ) -> list[str]:
-    """Which policies a strategy breaks, each with the state in which it did; empty: none."""
+    """The policies that a strategy breaks, each with the state in which it did; empty: none."""
     found = []
     for policy in policies:
-        fault = _explore(policy, failures, strategy, has_stale_views)
+        try:
+            fault = _explore(_Asker(strategy, policy), failures, has_stale_views)
+        except _Misbehaved as error:
+            fault = str(error)
         if fault:
             found.append(f"{describe(policy)}: {fault}")
     return found
@@ -82,7 +142,8 @@ def check_strategy(
 
 def describe(policy: RolloutPolicy) -> str:
     """A policy in words."""
-    return f"{policy.wanted} wanted, {policy.max_unavailable} down, {policy.max_surge} extra"
+    kept = f", partition {policy.partition}" if policy.partition else ""
+    return f"{policy.wanted} wanted, {policy.max_unavailable} down, {policy.max_surge} extra{kept}"
 
 
 def _read(slots: tuple[_Slot, ...]) -> list[Unit]:
@@ -93,12 +154,9 @@ def _read(slots: tuple[_Slot, ...]) -> list[Unit]:
     ]
 
 
-def _list_plans(
-    world: World, policy: RolloutPolicy, strategy: Strategy
-) -> Iterator[tuple[World, bool]]:
+def _list_plans(world: World, asker: _Asker) -> Iterator[tuple[World, bool]]:
     for view in {world.slots, world.view}:
-        seen = Progress(world.boundary, world.count, policy.wanted, world.target)
-        step = strategy(_read(view), seen, _NEW, policy)
+        step = asker.ask(view, world)
         after = replace(world, boundary=step.boundary, count=step.count, target=_NEW)
         yield after, view == world.slots
 
@@ -130,13 +188,13 @@ def _put(world: World, slots: list[_Slot], index: int, slot: _Slot) -> World:
 
 
 def _is_finished(world: World, policy: RolloutPolicy) -> bool:
-    done = ((True, True),) * policy.wanted
-    return (world.boundary, world.count) == (0, policy.wanted) and world.slots == done
+    done = tuple((ordinal >= policy.partition, True) for ordinal in range(policy.wanted))
+    is_told = (world.boundary, world.count) == (policy.partition, policy.wanted)
+    return is_told and world.slots == done
 
 
-def _explore(
-    policy: RolloutPolicy, failures: int, strategy: Strategy, has_stale_views: bool
-) -> str:
+def _explore(asker: _Asker, failures: int, has_stale_views: bool) -> str:
+    policy = asker.policy
     slots = ((False, True),) * policy.wanted
     start = World(0, policy.wanted, slots, _OLD, failures, slots)
     seen, queue, finished = {start}, deque([start]), False
@@ -144,11 +202,11 @@ def _explore(
         world = queue.popleft()
         finished = finished or _is_finished(world, policy)
         if sum(slot is not None for slot in world.slots) > policy.wanted + policy.surge:
-            return f"too many units exist: {world}"
+            return f"more than {policy.wanted + policy.surge} units exist: {world}"
         if len(world.serving) < policy.ready_min - (failures - world.failures):
-            return f"too few serve: {world}"
+            return f"fewer than {policy.ready_min} units serve: {world}"
         following = list(_list_changes(world))
-        for after, is_fresh in _list_plans(world, policy, strategy):
+        for after, is_fresh in _list_plans(world, asker):
             if not is_fresh and not has_stale_views:
                 continue
             fault = _find_overspent(world, after, policy) if is_fresh else ""
@@ -162,7 +220,14 @@ def _explore(
 
 
 def _find_overspent(world: World, after: World, policy: RolloutPolicy) -> str:
+    if after.boundary < policy.partition:
+        return f"it released units below the partition, from {after.boundary} on: {world}"
     newly = after.given_up - world.given_up
-    if newly and len(world.serving - after.given_up) < policy.ready_min:
-        return f"gave up {sorted(newly)} without the budget: {world}"
+    left = len(world.serving - after.given_up)
+    if newly and left < policy.ready_min:
+        names = ", ".join(map(str, sorted(newly)))
+        return (
+            f"it gave up units that serve ({names}) without the budget: {left} would be left, "
+            f"and {policy.ready_min} must serve: {world}"
+        )
     return ""

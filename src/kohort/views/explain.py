@@ -1,9 +1,9 @@
 """
 Why a workload is as it is, always in four parts: what waits, on what, since when, what to do.
 
-The safest command is one that loses nothing: to look comes before to change, and
-to go back comes before to edit. Lists hold facts and commands, and are empty where
-there is nothing to say: the words for that belong to the page that shows them.
+Commands are ordered by safety: those that read come before those that change, and
+undo comes before edit. Lists hold facts and commands, and are empty where there are none:
+the words for that belong to the page that shows them.
 """
 
 import re
@@ -20,8 +20,17 @@ from kohort.views.evidence.volumes import (
     INVALID_IMAGE,
     find_missing,
 )
-from kohort.views.health import DEGRADED, OPERATOR_SILENT, Health, Word, judge
+from kohort.views.health import (
+    DEGRADED,
+    OPERATOR_SILENT,
+    Health,
+    Word,
+    describe_lag,
+    judge,
+    list_finalizers,
+)
 from kohort.views.picture import Picture
+from kohort.views.reasons import find_link
 from kohort.views.rollouts import find_former
 from kohort.views.table import Row, make_row
 from kohort.views.troubles import CRASH_LOOP, NODE_LOST, RESTARTED, Trouble
@@ -45,7 +54,7 @@ class EventLine:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is waited for, with the events that tell of it."""
+    """One trouble that the workload waits for, with the events about it."""
 
     about: str  # a member, or another object with its kind
     reason: str
@@ -82,6 +91,7 @@ class Explanation:
     gangs: tuple[str, ...] = ()  # why members that are placed together are not placed
     events: tuple[EventLine, ...] = ()  # of the workload itself
     decisions: tuple[str, ...] = ()  # what its API decided about it
+    docs: str = ""  # where the reason is explained
 
 
 def find_culprits(picture: Picture) -> tuple[Trouble, ...]:
@@ -106,7 +116,7 @@ def explain(
     own = _leave_out_retold(picture, events_of(events, uid_of(picture.root)))
     return Explanation(
         row=make_row(picture),
-        waits=_waits(picture, health),
+        waits=describe_wait(picture, health),
         on=() if is_told else tuple(_find(picture, events, gangs)),
         since=health.since,
         commands=suggest_commands(picture, health),
@@ -115,10 +125,12 @@ def explain(
         gangs=tuple(gangs),
         events=() if is_told else tuple(list_events(own, any_type=True)),
         decisions=picture.api.list_decisions(picture.reading) if picture.reading else (),
+        docs=find_link(health.reason),
     )
 
 
-def _waits(picture: Picture, health: Health) -> str:
+def describe_wait(picture: Picture, health: Health) -> str:
+    """What waits, after the reason of the verdict."""
     if health.word is Word.READY:
         return f"nothing: {health.message}"
     what = _count_waiting(picture) if health.word is not Word.STALLED else ""
@@ -127,13 +139,16 @@ def _waits(picture: Picture, health: Health) -> str:
 
 
 def _count_waiting(picture: Picture) -> str:
-    """What waits, by the plan; the members that it waits for are told on their own."""
+    """The first blocker of the plan, or how many units are not ready."""
     if picture.plan is None:
         return ""
     report = picture.plan.report
     if report.blockers:
         return report.blockers[0].message
-    return f"{report.wanted - report.wanted_ready} of {report.wanted} {picture.units} are not ready"
+    missing = report.wanted - report.wanted_ready
+    if not missing and (lag := describe_lag(picture)):
+        return lag
+    return f"{missing} of {report.wanted} {picture.units} are not ready"
 
 
 def _find(picture: Picture, events: Sequence[Object], gangs: Sequence[str]) -> Iterator[Finding]:
@@ -153,9 +168,9 @@ def _find(picture: Picture, events: Sequence[Object], gangs: Sequence[str]) -> I
 
 
 def _leave_to_gangs(message: str, gangs: Sequence[str]) -> str:
-    """What a scheduler says, without its tiers if the part about gangs goes through them."""
+    """The scheduler's message, without its tiers if the lines about gangs explain them."""
     head, *tiers = message.split(_TIER)
-    # The widest is the one that decides; a narrower one may be nobody's wish.
+    # The widest tier decides; the user may not have asked for a narrower one.
     if tiers and any(line.startswith(f"tier {tiers[-1].split()[0]} ") for line in gangs):
         return f"{head}; tier by tier below, under gang"
     return message
@@ -167,7 +182,7 @@ def events_of(events: Sequence[Object], uid: str) -> list[Object]:
 
 
 def _leave_out_retold(picture: Picture, own: Sequence[Object]) -> list[Object]:
-    """The events of a workload without the warnings that repeat what a member or a child tells."""
+    """The events of a workload without warnings that repeat the trouble of a member or child."""
     heads = tuple(f"{trouble.member}: " for trouble in picture.troubles)
     return [e for e in own if e.get("type") != "Warning" or not find_text(e).startswith(heads)]
 
@@ -175,7 +190,7 @@ def _leave_out_retold(picture: Picture, own: Sequence[Object]) -> list[Object]:
 def list_events(
     about: Sequence[Object], *, any_type: bool = False, told: str = ""
 ) -> Iterator[EventLine]:
-    """The last events, without those that say again, or said earlier, what is told already."""
+    """The last events, without those whose reason has the text that is shown already."""
     telling = [e for e in about if any_type or e.get("type") == "Warning"]
     telling.sort(key=last_seen, reverse=True)
     flat = " ".join(told.split())
@@ -186,13 +201,15 @@ def list_events(
 
 
 def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
-    """What a person can do now, the safest first; nothing where nothing needs to be done."""
+    """The commands that help the user now, the safest first; none for a ready workload."""
     flag = _namespace_flag(picture)
     target = f"{picture.reference}{flag}{_role_flag(picture)}"
     if health.word is Word.READY:
         return ()
     if health.word is Word.PAUSED:
         return (f"kohort rollout resume {target}",)
+    if health.word is Word.LEAVING and list_finalizers(picture.root):
+        return (f"kubectl get {picture.api.kind.group_resource} {picture.name}{flag} -o yaml",)
     if health.word is Word.STALLED:
         holder = find_holder(health).lower()
         edit = f"kubectl edit {picture.api.kind.group_resource} {picture.name}{flag}"
@@ -220,10 +237,10 @@ def find_holder(health: Health) -> str:
 
 def is_tried_again(picture: Picture, health: Health, moment: datetime) -> bool:
     """
-    Whether a verdict may be over: what it tells was last tried before that moment.
+    Whether a verdict may be outdated, since its cause was last tried before that moment.
 
-    A name that another object held, and pods that the server did not let be made, are tried
-    again without anybody changing the workload, and until then the old verdict stands.
+    The operator tries again to create an object whose name was taken, or pods that the API server
+    refused, without a change of the workload. Until then the old verdict stands.
     """
     if health.word is Word.STALLED:
         return picture.fault is None and bool(find_holder(health))
@@ -252,7 +269,7 @@ def _mend(picture: Picture, target: str, flag: str) -> tuple[str, ...]:
 
 
 def suggest_look(picture: Picture, culprit: Trouble, flag: str) -> tuple[str, ...]:
-    """What tells more about one trouble, and what ends it where only a person can."""
+    """Commands that show more about a trouble, or end it where only a person can."""
     if culprit.reason == NODE_LOST:
         return _leave_node(picture, culprit, flag)
     if culprit.reason in _CRASHES and culprit.container:
@@ -319,18 +336,12 @@ def _rules(picture: Picture) -> Rules:
 
 
 def _notes(picture: Picture, health: Health) -> Iterator[str]:
+    if health.word is Word.LEAVING:
+        for name in list_finalizers(picture.root):
+            yield f"whoever set {name} removes it when its work is done: does that one run?"
     if holder := find_holder(health):
         yield f"delete {holder} only if it is not needed; else give this workload another name"
-    for culprit in find_culprits(picture):
-        if culprit.reason == NODE_LOST and "cannot end" in culprit.message:
-            yield (
-                f"a pod on {culprit.node} may still run: delete {culprit.member} by force only if "
-                "the node is off, or let the node come back"
-            )
-        if culprit.reason in (FAILED_MOUNT, CONFIG_ERROR):
-            yield from _note_missing(culprit, picture.namespace)
-        if culprit.is_past:
-            yield f"the pod {culprit.member} that crashed is gone; its successor has its name"
+    yield from _note_culprits(picture)
     drifted = find_condition(picture.root, "Drifted") or {}
     drift = picture.plan.report.drift if picture.plan else ()
     if drift or drifted.get("status") == "True":
@@ -342,6 +353,19 @@ def _notes(picture: Picture, health: Health) -> Iterator[str]:
         yield "the rollout is paused: emulated by the partition, since the API has no pause"
     for restart in picture.plan.step.restarts if picture.plan else ():
         yield f"group {restart.ordinal} is to be restarted because {restart.cause} failed"
+
+
+def _note_culprits(picture: Picture) -> Iterator[str]:
+    for culprit in find_culprits(picture):
+        if culprit.reason == NODE_LOST and "cannot end" in culprit.message:
+            yield (
+                f"a pod on {culprit.node} may still run: delete {culprit.member} by force only if "
+                "the node is off, or let the node come back"
+            )
+        if culprit.reason in (FAILED_MOUNT, CONFIG_ERROR):
+            yield from _note_missing(culprit, picture.namespace)
+        if culprit.is_past:
+            yield f"the pod {culprit.member} that crashed is gone; its successor has its name"
 
 
 def _note_missing(culprit: Trouble, namespace: str) -> Iterator[str]:

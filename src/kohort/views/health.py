@@ -16,11 +16,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from kohort.cluster.objects import Object, find_condition, is_leaving, metadata_of
+from kohort.cluster.timestamps import write_time
 from kohort.model.plans import Plan
+from kohort.model.reasons import OF_CLIENTS
 from kohort.views.ages import find_time
 from kohort.views.evidence.children import REFUSED
 from kohort.views.evidence.volumes import CONFIG_ERROR, FAILED_MOUNT
 from kohort.views.picture import Picture
+from kohort.views.role_lines import list_role_lines
 from kohort.views.troubles import NODE_LOST, TERMINATING
 
 STALLED, BLOCKED = "Stalled", "Blocked"  # conditions
@@ -74,13 +77,21 @@ def judge(picture: Picture) -> Health:
     """How a workload is at the moment of the picture."""
     if is_leaving(picture.root):
         since = find_time(metadata_of(picture.root).get("deletionTimestamp"))
-        return Health(Word.LEAVING, "Deleted", "it is being deleted", since)
+        held = list_finalizers(picture.root)
+        hold = f", and held by its finalizer {', '.join(held)}" if held else ""
+        return Health(Word.LEAVING, "Deleted", f"it is being deleted{hold}", since)
     said = _find_stall(picture) or _find_silence(picture) or _read_verdict(picture)
     return said or _date(picture, _judge_plan(picture))
 
 
+def list_finalizers(root: Object) -> list[str]:
+    """The finalizers that others have to remove; the garbage collector removes its own."""
+    found = metadata_of(root).get("finalizers") or ()
+    return [name for name in found if name not in ("foregroundDeletion", "orphan")]
+
+
 def _read_verdict(picture: Picture) -> Health | None:
-    """What the status of an object without groups says; one without a status is not planned."""
+    """The health of an object without groups, from its status; None if it has no status."""
     told = picture.api.read_verdict(picture.root) if picture.root.get("status") else None
     if told is None:
         return None
@@ -88,7 +99,7 @@ def _read_verdict(picture: Picture) -> Health | None:
 
 
 def _date(picture: Picture, health: Health) -> Health:
-    """The same, since when the condition tells of it: pods that are made anew start over."""
+    """The health with the time of its condition, which outlasts pods that are made anew."""
     held = find_condition(picture.root, BLOCKED) or {}
     told = find_time(held.get("lastTransitionTime"))
     is_same = (held.get("status"), held.get("reason")) == ("True", health.reason)
@@ -114,7 +125,7 @@ def _find_stall(picture: Picture) -> Health | None:
 
 
 def _find_silence(picture: Picture) -> Health | None:
-    """An operator that has not seen what is wanted, or does not do what is to be done."""
+    """The health if the operator has not seen the spec, or does not take the next step."""
     if picture.facts.is_operator:
         return None
     generation = metadata_of(picture.root).get("generation", 0)
@@ -127,7 +138,7 @@ def _find_silence(picture: Picture) -> Health | None:
             return None
         what = what if is_unseen else "there is something to do, and the operator does not do it"
         how = "was renewed last" if operator.holder else "was given back after it was renewed"
-        stamp = f"{operator.renewed:%Y-%m-%dT%H:%M:%SZ}"
+        stamp = write_time(operator.renewed)
         text = f"{what}: its lease {operator.lease} {how} at {stamp}"
         return Health(Word.BLOCKED, OPERATOR_SILENT, text, operator.renewed)
     if not is_unseen:
@@ -160,7 +171,9 @@ def _judge_plan(picture: Picture) -> Health:
     if picture.reading.observed.progress is None:
         return _unplanned(picture)
     report = decided.report
-    is_role_waiting = bool(report.blockers) and any(r.is_updating for r in report.roles.values())
+    is_role_waiting = any(blocker.reason in OF_CLIENTS for blocker in report.blockers) or (
+        bool(report.blockers) and any(r.is_updating for r in report.roles.values())
+    )
     is_updating = report.is_updating or is_role_waiting
     is_held = picture.is_held and bool(is_updating or picture.find_former_revision())
     stuck = picture.stuck
@@ -179,10 +192,19 @@ def _judge_plan(picture: Picture) -> Health:
     if is_held:
         what = _name_held(picture)
         message = f"the rollout{what} is paused: it goes on when it is resumed"
-        return Health(Word.PAUSED, "Paused", message, _since(picture))
+        # To pause is a write of the object, and no condition tells of it.
+        return Health(Word.PAUSED, "Paused", message, find_changed(picture.root) or _since(picture))
     word = Word.UPDATING if is_updating else Word.STARTING
     reason, message = _waiting_for(picture, decided)
-    return Health(word, reason, message, _since(picture))
+    return Health(word, reason, message, _find_begin(picture, word))
+
+
+def _find_begin(picture: Picture, word: Word) -> datetime | None:
+    """Since when it starts or is updated; where no condition tells of an update, the edit does."""
+    since, changed = _since(picture), find_changed(picture.root)
+    if word is not Word.UPDATING or picture.api.verbs is not None or since is None:
+        return since
+    return max(since, changed or since)
 
 
 def _name_held(picture: Picture) -> str:
@@ -212,6 +234,11 @@ def _ready(picture: Picture, decided: Plan) -> Health:
             f"{kept} of {report.wanted} {picture.units} keep their revision: the partition says so"
         )
         return Health(Word.READY, "PartitionReached", message, _since(picture))
+    for role in list_role_lines(picture):
+        if role.partition and role.updated < role.wanted:
+            what = f"{role.wanted - role.updated} of {role.wanted} instances of role {role.name}"
+            message = f"{what} keep their revision: the partition says so"
+            return Health(Word.READY, "PartitionReached", message, _since(picture))
     message = f"all {report.wanted} {picture.units} are ready"
     return Health(Word.READY, "", message, _since(picture))
 
@@ -224,9 +251,20 @@ def _waiting_for(picture: Picture, decided: Plan) -> tuple[str, str]:
         return "RestartingGroups", f"groups are restarted because of {causes}"
     report = decided.report
     missing = report.wanted - report.wanted_ready
+    if not missing and (lag := describe_lag(picture)):
+        return "WaitingForReady", lag
     if not missing:
         return "Progressing", f"all {report.wanted} {picture.units} are ready; the next step is due"
     return "WaitingForReady", f"{missing} of {report.wanted} {picture.units} are not ready"
+
+
+def describe_lag(picture: Picture) -> str:
+    """The first role whose update has not reached all of it; nothing if there is none."""
+    for role in list_role_lines(picture):
+        if role.updated < role.wanted:
+            waiting = f"{role.wanted - role.updated} of {role.wanted} instances"
+            return f"role {role.name}: {waiting} wait for the new revision"
+    return ""
 
 
 def _since(picture: Picture) -> datetime | None:

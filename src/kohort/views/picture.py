@@ -1,8 +1,8 @@
 """
 A picture: one workload at one moment, read and planned, which every view is made from.
 
-The plan is made and not carried out: it says what the operator would do, and for
-what it waits.
+The plan is computed and not carried out: it says what the operator would do next, and
+what keeps it from the rest.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ class Picture:
     troubles: tuple[Trouble, ...]  # stuck ones first
     revisions: tuple[StoredRevision, ...]
     facts: ClusterFacts = NO_FACTS
-    role: str = ""  # the one that it is limited to; empty: it shows the whole workload
+    role: str = ""  # the role that the picture is limited to; empty: the whole workload
 
     @property
     def root(self) -> Object:
@@ -63,7 +63,7 @@ class Picture:
 
     @property
     def units(self) -> str:
-        """What is counted, as a person says it."""
+        """The noun for the units of this workload, such as groups or instances."""
         return f"instances of role {self.role}" if self.role else "groups"
 
     @property
@@ -142,7 +142,7 @@ def find_revision(group: Group) -> str:
 def take_picture(
     api: Api, sample: Sample, now: datetime, facts: ClusterFacts = NO_FACTS
 ) -> Picture:
-    """Read and plan one snapshot; the facts of the cluster say what its own objects do not."""
+    """Read and plan one snapshot; ``facts`` are what is known of nodes, events and operator."""
     revisions = api.verbs.list_revisions(sample.snapshot) if api.verbs else ()
     try:
         reading = api.read_checked(sample.snapshot)
@@ -156,12 +156,12 @@ def take_picture(
 def find_troubles(
     reading: Reading[object], sample: Sample, now: datetime, facts: ClusterFacts
 ) -> tuple[Trouble, ...]:
-    """All that keeps members from serving, what is stuck first."""
+    """All troubles that keep members from serving, the stuck ones first."""
     observed = reading.observed
     found = blame_holders(
         _troubles(reading, sample, now, facts), observed.groups, sample.snapshot, now
     )
-    refused = find_refusals(sample.snapshot, observed, facts, now)
+    refused = find_refusals(sample.snapshot, observed, facts, reading.workload.groups, now)
     live = tuple(_leave_to_records(t, reading.workload.recovery) for t in (*found, *refused))
     # The record says the same through all lives of a group, so it speaks for the pods of now.
     past = tuple(remember_crashes(observed, reading.workload, now))

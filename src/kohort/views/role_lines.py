@@ -1,8 +1,8 @@
 """
 Roles that roll by themselves, one line each: how far each is, by which rules, and what holds it.
 
-The reasons are those of the plan, word for word, as the status and the events of the workload
-tell them: which role holds which back, by which rule, and how many instances may go on.
+The reasons are those of the plan, word for word, as in the status and the events of the
+workload: which role holds which back, by which rule, and how many instances may go on.
 """
 
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ def choose_role(picture: Picture, name: str) -> Picture:
 
 
 def _limit(group: Group, name: str, target: str) -> Group:
-    """A group as if it had that role only; ``target`` is what a role goes to that rolls itself."""
+    """A group as if it had that role only; ``target``: the revision of a role with own rollout."""
     held = next((role for role in group.roles if role.role == name), RoleInstances(name, 0, ""))
     return replace(
         group,
@@ -64,7 +64,6 @@ def _limit_report(report: Report, name: str, members: frozenset[str]) -> Report:
         wanted=count.wanted,
         wanted_ready=min(count.ready, count.wanted),
         rolled=count.wanted if count.is_updating else min(count.updated, count.wanted),
-        rolled_updated=count.updated,
         rolled_ready=count.updated_ready,
         is_updating=count.is_updating,
         is_available=count.is_available,

@@ -17,6 +17,8 @@ from kohort.apis.api import StoredRevision
 from kohort.cluster.objects import Object
 from kohort.model.units import Phase
 from kohort.views.ages import find_time
+from kohort.views.argument_lists import FIELDS as ARGUMENTS
+from kohort.views.argument_lists import compare_arguments
 from kohort.views.picture import Picture, find_revision
 
 _ORDER = ("image", "command", "args", "resources", "size", "replicas", "env")
@@ -85,7 +87,7 @@ def make_history(picture: Picture, role: str = "") -> tuple[HistoryLine, ...]:
 
 
 def choose_content(content: Object, role: str) -> Object:
-    """What a revision holds, or only the role of that name."""
+    """The content of a revision, or only that of one role."""
     if not role:
         return content
     return {"roles": [held for held in content["roles"] if held.get("name") == role]}
@@ -102,9 +104,9 @@ def find_target(picture: Picture) -> StoredRevision | None:
 
 def find_former(picture: Picture, number: int | None = None) -> StoredRevision | None:
     """
-    The revision to go back to: that of a number, or the newest other one that served.
+    The revision that an undo goes back to: by number, or the newest other one that served.
 
-    A revision that never served is no place to go back to, however new it is.
+    Without a number, a revision that never served is not chosen, however new it is.
     """
     if number is not None:
         return next((e for e in picture.revisions if e.number == number), None)
@@ -134,7 +136,7 @@ def _find_serving(picture: Picture) -> set[str]:
 
 
 def find_changes(old: Object, new: Object) -> tuple[FieldDifference, ...]:
-    """What differs between two specs, the most telling first."""
+    """The field differences between two specs, the most important first."""
     found = [change for change in _compare("", old, new) if not change.path.endswith(_HIDDEN)]
     return tuple(sorted(found, key=_rank))
 
@@ -149,6 +151,8 @@ def _compare(path: str, old: Any, new: Any) -> Iterator[FieldDifference]:
         return
     if isinstance(old, dict | None) and isinstance(new, dict | None):
         yield from _compare_keys(path, old or {}, new or {})
+    elif path.rpartition(".")[2] in ARGUMENTS and _are_lists(old, new):
+        yield FieldDifference(_shorten(path), *compare_arguments(old, new))
     elif _is_named(old) and _is_named(new):
         yield from _compare_keys(path, _by_name(old), _by_name(new))
     else:
@@ -164,7 +168,7 @@ def _compare_keys(path: str, old: Object, new: Object) -> Iterator[FieldDifferen
 
 
 def _shorten(path: str) -> str:
-    """A path without what is the same for all: containers are known by their names."""
+    """A short path: the common prefix is left out, and containers are named by their names."""
     return _OUTER.sub("", path).replace(".spec.containers.", ".")
 
 
@@ -176,6 +180,10 @@ def _is_named(value: Any) -> bool:
     if value is None:
         return True
     return isinstance(value, list) and all(isinstance(i, dict) and "name" in i for i in value)
+
+
+def _are_lists(*values: Any) -> bool:
+    return all(isinstance(value, list | None) for value in values)
 
 
 def _by_name(items: list[Object] | None) -> Object:

@@ -33,7 +33,7 @@ class Sample:
         return found
 
 
-# Who only reads has no flags: what the operator was told, it has written down.
+# Commands that only read do not know the operator's flags: it records them on the objects.
 UNTOLD = Settings(strategy="")
 
 
@@ -60,28 +60,30 @@ def gather(
                 shelf.setdefault(key, []).append(child)
                 if watched.kind == api.members:
                     members.setdefault(key, {})[child.metadata.name] = raw
-    named = {each.kind: _shelve(each, children.get(each.kind, ())) for each in api.references}
+    named = {
+        each.kind: shelve(each, _decode_all(each, children.get(each.kind, ())))
+        for each in api.references
+    }
     readable = (api.find_stray(root)[0] for root in map(orjson.loads, roots))
     own = (root for root in readable if api.is_workload(root))
     samples = (_sample(root, shelves, members, settings, unserved) for root in own)
-    return [_add_references(api, sample, named) for sample in samples]
+    return [add_references(api, sample, named) for sample in samples]
 
 
-def _shelve(reference: Reference, raws: Iterable[bytes]) -> dict[Key, list[Any]]:
+def shelve(reference: Reference, objects: Iterable[Any]) -> dict[Key, list[Any]]:
     """The objects that workloads may name, by the names that they are known by."""
-    decoded = (_find_decoded(reference, raw) for raw in raws)
     shelf: dict[Key, list[Any]] = {}
-    for child in (found for found in decoded if found is not None):
+    for child in objects:
         own = ((child.metadata.namespace, child.metadata.name),)
         for name in own if reference.names_of is None else reference.names_of(child):
             shelf.setdefault(name, []).append(child)
     return shelf
 
 
-def _add_references(
+def add_references(
     api: Api, sample: Sample, named: Mapping[Kind, Mapping[Key, list[Any]]]
 ) -> Sample:
-    """The sample with what its workload names; one that cannot be read names nothing."""
+    """The sample with the objects that its workload refers to; none if it cannot be read."""
     if not api.references:
         return sample
     found: dict[Kind, tuple[Any, ...]] = {}
@@ -110,6 +112,11 @@ def _sample(
         unserved=unserved,
     )
     return Sample(snapshot, members.get(key, {}))
+
+
+def _decode_all(reference: Reference, raws: Iterable[bytes]) -> Iterable[Any]:
+    decoded = (_find_decoded(reference, raw) for raw in raws)
+    return (found for found in decoded if found is not None)
 
 
 def _find_decoded(watched: Watched | Reference, raw: bytes) -> Any:

@@ -27,7 +27,7 @@ class Row:
     created: datetime | None
     strategy: str
     carrier: str
-    role: str = ""  # the one that is counted, by instances; empty: groups are
+    role: str = ""  # the role whose instances are counted; empty: groups are counted
     roles: tuple[RoleLine, ...] = ()  # those that roll by themselves
 
 
@@ -67,7 +67,7 @@ def select_blocked(rows: Iterable[Row]) -> list[Row]:
 
 
 def describe_revisions(picture: Picture) -> str:
-    """The revision that a workload has, and the one that it goes to, if they differ."""
+    """The current revision of a workload, and the target if it is another."""
     if picture.reading is None:
         return ""
     wanted = picture.reading.workload.revision

@@ -1,8 +1,8 @@
 """
 The tree of one workload: its groups and their members.
 
-Healthy neighbours of one revision are folded into one line, because what people
-look for is the group that is not like the others. The blocker stands beside the
+Healthy neighbours of one revision are folded into one line, because people look for
+the group that is not like the others. The blocker stands beside the
 workload, and the trouble of a member on that member's line.
 """
 
@@ -14,7 +14,8 @@ from kohort.cluster.objects import find_condition, metadata_of
 from kohort.model.observed import Group, Member
 from kohort.model.units import Phase
 from kohort.views.ages import find_time
-from kohort.views.health import DEGRADED
+from kohort.views.explain import describe_wait
+from kohort.views.health import DEGRADED, Word
 from kohort.views.picture import Picture, find_revision
 from kohort.views.table import Row, make_row
 from kohort.views.troubles import Trouble
@@ -31,6 +32,8 @@ class MemberLine:
     created: datetime | None
     trouble: Trouble | None
     is_current: bool
+    line: str = ""  # the role that its instance belongs to, where the API names roles
+    instance: int | None = None  # the ordinal of its instance in that role
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Tree:
     row: Row
     blockers: tuple[str, ...]  # each "Reason: sentence"
     stuck: tuple[Trouble, ...]
-    commands: tuple[str, ...]  # what a person can do, the safest first
+    commands: tuple[str, ...]  # commands that help the user, the safest first
     groups: tuple[GroupLine, ...]
     roles: tuple[RoleLine, ...] = ()  # empty where there is but one
 
@@ -73,9 +76,11 @@ def make_tree(picture: Picture, commands: Sequence[str] = (), *, unfold: bool = 
     """The tree of a workload; ``unfold`` shows every member."""
     blockers = picture.plan.report.blockers if picture.plan else ()
     row = make_row(picture)
-    lines = [f"{blocker.reason}: {blocker.message}" for blocker in blockers]
-    if not lines and row.health.reason and row.health.word != "ready":
-        lines = [f"{row.health.reason}: {row.health.message}"]
+    # The verdict comes first, in the words of ``why``, and then what else the plan waits for.
+    is_told = row.health.reason and row.health.word is not Word.READY
+    lead = describe_wait(picture, row.health) if is_told else ""
+    others = [b for b in blockers if not lead.endswith(b.message)]
+    lines = [*filter(None, [lead]), *(f"{b.reason}: {b.message}" for b in others)]
     degraded = find_condition(picture.root, DEGRADED) or {}
     if degraded.get("status") == "True":
         lines.append(f"{DEGRADED}: {degraded.get('message', '')}")
@@ -137,11 +142,23 @@ def _line(picture: Picture, run: list[Group], shown: bool) -> GroupLine:
         members=sum(group.size for group in run),
         members_ready=sum(member.phase is Phase.READY for member in members),
         is_stuck=any(trouble.ordinal in ordinals for trouble in picture.stuck),
-        lines=tuple(_member(picture, m) for g in run for m in g.members) if shown else (),
+        lines=tuple(_list_members(picture, run)) if shown else (),
     )
 
 
-def _member(picture: Picture, member: Member) -> MemberLine:
+def _list_members(picture: Picture, run: list[Group]) -> Iterable[MemberLine]:
+    for group in run:
+        places = {
+            member.uid: (held.role, instance.ordinal)
+            for held in group.roles
+            for instance in held.instances
+            for member in instance.members
+        }
+        for member in group.members:
+            yield _member(picture, member, places.get(member.uid, ("", None)))
+
+
+def _member(picture: Picture, member: Member, place: tuple[str, int | None]) -> MemberLine:
     pod = picture.sample.find_member(member.name) or {}
     verbs = picture.api.verbs
     return MemberLine(
@@ -152,4 +169,6 @@ def _member(picture: Picture, member: Member) -> MemberLine:
         created=find_time(metadata_of(pod).get("creationTimestamp")),
         trouble=next((t for t in picture.troubles if t.member == member.name), None),
         is_current=member.is_current,
+        line=place[0],
+        instance=place[1],
     )

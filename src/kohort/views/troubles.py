@@ -1,14 +1,14 @@
 """
-What keeps one member from serving, read off its pod.
+The trouble that keeps one member from serving, from the status and events of its pod.
 
 A trouble is stuck when time alone will not end it: an image that cannot be
 pulled, a container that crashes, a ConfigMap that is missing, no node that fits, a gate, a node
-that does not answer, a pod that does not end. What merely starts is a trouble too, but not a
-stuck one.
+that does not answer, a pod that does not end. A pod that merely starts has a trouble too, but not
+a stuck one.
 
 A container that crashes again and again is in trouble between two crashes as well: it
 runs then, and is not ready. Messages hold no counts and no ages, so that the same
-trouble has the same words at the next look.
+trouble has the same words each time it is read.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ SCHEDULING_PATIENCE = timedelta(seconds=10)
 ENDING_PATIENCE = timedelta(seconds=60)
 CRASH_LOOP, RESTARTED = "CrashLoopBackOff", "Restarted"
 NODE_LOST, TERMINATING = "NodeNotReady", "Terminating"
-# A volume may be mounted at the second try, when the node has read what it is made of.
+# A volume may be mounted at the second try, when the node has read the ConfigMap or Secret.
 MOUNTING_PATIENCE = timedelta(seconds=10)
 _OUT_OF_MEMORY = "OOMKilled"
 RESTARTS_MANY = 2  # a container may restart once by bad luck
@@ -47,7 +47,7 @@ class Trouble:
     restarts: int = 0  # of the container, or of the group
     is_past: bool = False  # the pod that it happened to is gone
     is_remembered: bool = False  # read off a record, not off the pod
-    tried: datetime | None = None  # when the server last refused it, where that is told
+    tried: datetime | None = None  # when the API server last refused the pod, if an event says so
 
     @property
     def is_crash(self) -> bool:
@@ -56,7 +56,7 @@ class Trouble:
 
     @property
     def details(self) -> str:
-        """The message, with what changes from look to look."""
+        """The message with the number of restarts, which changes from one reading to the next."""
         if not self.is_crash:
             return self.message
         if self.is_remembered:
@@ -176,7 +176,7 @@ def _is_over(since: datetime | None, now: datetime) -> bool:
 
 
 def _unmounted(pod: Object, facts: ClusterFacts, now: datetime) -> _Cause | None:
-    """A pod whose volumes cannot be mounted, as the events of its node tell."""
+    """The cause if the events of a pod say that its volumes cannot be mounted."""
     told = find_mount_warning(pod, facts)
     if told is None:
         return None

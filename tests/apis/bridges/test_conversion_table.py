@@ -212,7 +212,7 @@ def test_the_role_has_the_name_that_was_asked_for():
     assert (role["name"], role["replicas"]) == ("serve", 1)
 
 
-def test_a_field_that_nobody_knows_is_lost_and_may_matter():
+def test_an_unknown_field_is_lost_and_may_matter():
     assert level_of(lws(someField=1), "spec.someField") == (Level.LOST, True)
 
 
@@ -222,7 +222,7 @@ def test_network_topology_is_the_group_s_policy():
     assert template["networkTopology"] == {"groupPolicy": policy}
 
 
-def test_fields_that_nobody_knows_are_reported_in_the_same_order_each_time():
+def test_unknown_fields_are_reported_in_the_same_order_each_time():
     lines = convert_to_serving(lws(zebra=1, ant=1, mole=1), "default").lines
     found = [line.field for line in lines if line.matters]
     assert found == ["spec.ant", "spec.mole", "spec.zebra"]

@@ -7,8 +7,8 @@ from kohort.apis.bridges.lws_to_ms import convert_to_serving
 from kohort.apis.bridges.ms_to_lws import convert_to_lws
 from kohort.apis.leaderworkerset.definition import define_leader_worker_set
 from kohort.apis.modelserving.definition import define_model_serving
+from kohort.apiserver.schemas.structural import Structural, compile_schema
 from kohort.cluster.objects import Object
-from kohort.simulator.schemas.structural import Structural, compile_schema
 from lws_samples import list_upstream
 
 SAMPLES = [*BY_HAND, *list_upstream()]

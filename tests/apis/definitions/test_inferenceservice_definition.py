@@ -10,7 +10,7 @@ from upstream_definitions import find_differences
 
 from kohort.apis.definitions.shapes import Shape
 from kohort.apis.inferenceservice.definition import DEFINITIONS, define_inference_service
-from kohort.simulator.schemas.definition import default_definition, validate_definition
+from kohort.apiserver.schemas.definition import default_definition, validate_definition
 
 SHARED = os.environ.get("KOHORT_SHARED")
 UPSTREAM = Path(SHARED or ".", "data/ome/crd/full")

@@ -17,8 +17,8 @@ from kohort.apis.definitions.fields import (
     keyed_by,
 )
 from kohort.apis.definitions.schemas import write_schema
+from kohort.apiserver.schemas.definition import default_definition, validate_definition
 from kohort.cluster.objects import Kind
-from kohort.simulator.schemas.definition import default_definition, validate_definition
 
 GENERATOR = Path(__file__).parents[3] / "tools" / "pod_types.py"
 

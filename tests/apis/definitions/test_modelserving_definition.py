@@ -8,8 +8,8 @@ import yaml
 from upstream_definitions import find_differences
 
 from kohort.apis.modelserving.definition import define_alias, define_model_serving
+from kohort.apiserver.schemas.definition import default_definition, validate_definition
 from kohort.cluster.objects import Object
-from kohort.simulator.schemas.definition import default_definition, validate_definition
 
 SHARED = os.environ.get("KOHORT_SHARED")
 UPSTREAM = Path(SHARED or ".", "data/kthena/crds/workload.serving.volcano.sh_modelservings.yaml")

@@ -9,15 +9,15 @@ import pytest
 
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.definition import define_alias, define_model_serving
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.inprocess import InProcessCluster
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.store import Store
 from kohort.cluster.errors import Invalid
+from kohort.cluster.kinds import DEFINITION, NAMESPACE
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.inprocess import InProcessCluster
-from kohort.simulator.kinds import DEFINITION, NAMESPACE
-from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.store.store import Store
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 POD: Object = {"spec": {"containers": [{"name": "c", "image": "engine:1"}]}}

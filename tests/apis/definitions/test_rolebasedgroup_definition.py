@@ -16,8 +16,8 @@ from kohort.apis.rolebasedgroup.definition import (
     define_group_set,
     define_instance_set,
 )
+from kohort.apiserver.schemas.definition import default_definition, validate_definition
 from kohort.cluster.objects import Object
-from kohort.simulator.schemas.definition import default_definition, validate_definition
 
 SHARED = os.environ.get("KOHORT_SHARED")
 FOLDER = Path(SHARED or ".", "data/rbg/config/crd/bases")

@@ -9,23 +9,25 @@ from kohort.apis.api import DEFAULTS
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.definition import DEFINITIONS
 from kohort.apis.inferenceservice.home import HOME
-from kohort.apis.inferenceservice.webhooks import POD, WEBHOOKS
+from kohort.apis.inferenceservice.webhooks import WEBHOOKS
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.inprocess import InProcessCluster
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.store import Store
 from kohort.cluster.errors import ClusterError
-from kohort.cluster.objects import Object, namespace_of
-from kohort.controller.caches.definitions import DEFINITION_KIND
-from kohort.simulator.admission.inprocess import ApiAdmission
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.inprocess import InProcessCluster
-from kohort.simulator.kinds import NAMESPACE
-from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.store.store import Store
+from kohort.cluster.kinds import CONFIG_MAP, DEFINITION, DEPLOYMENT, NAMESPACE, POD, SERVICE
+from kohort.cluster.objects import Kind, Object, namespace_of
+from kohort.simulator.api_admission import ApiAdmission
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 # The webhooks alone count here, so the API need not do anything.
 OME = replace(GADGETS, webhooks=WEBHOOKS, home=HOME, definitions=DEFINITIONS)
-KINDS = {kind.name: kind for kind in vars(kinds).values() if hasattr(kind, "plural")}
-KINDS["Pod"] = POD
+KINDS = {
+    kind.name: kind
+    for kind in (CONFIG_MAP, DEPLOYMENT, POD, SERVICE, *vars(kinds).values())
+    if isinstance(kind, Kind)
+}
 
 
 class Site(InProcessCluster):
@@ -55,6 +57,6 @@ async def open_site() -> Site:
     for name in ("ml", "ome"):
         await site.create(NAMESPACE, "", {"metadata": {"name": name}})
     for define in DEFINITIONS:
-        await site.create(DEFINITION_KIND, "", define())
+        await site.create(DEFINITION, "", define())
     server.context.admission = ApiAdmission([OME], DEFAULTS, find=server.context.find_objects)
     return site

@@ -6,6 +6,7 @@ from isvc_builders import PARTS, RUNNER, model, multi_node, names_of, planned, r
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.configuration import Configuration, IngressConfig, ProberConfig
 from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.cluster.kinds import BUDGET, CONFIG_MAP, DEPLOYMENT, INGRESS, SERVICE
 
 DECODER = runtime(decoderConfig={"runner": {**RUNNER, "ports": [{"containerPort": 9000}]}})
 
@@ -16,7 +17,7 @@ def opened(**ingress) -> Configuration:
 
 
 def rules(plan) -> dict[str, tuple]:
-    spec = plan.find(kinds.INGRESS, "chat")["spec"]
+    spec = plan.find(INGRESS, "chat")["spec"]
     found = {}
     for rule in spec["rules"]:
         (path,) = rule["http"]["paths"]
@@ -29,10 +30,10 @@ def rules(plan) -> dict[str, tuple]:
 def test_an_ingress_of_an_engine_has_one_host():
     plan = planned(service(annotations={"team": "a"}), config=opened())
     assert rules(plan) == {"chat.ml.x.org": ("chat-engine", 8080)}
-    obj = plan.find(kinds.INGRESS, "chat")
+    obj = plan.find(INGRESS, "chat")
     assert obj["spec"]["ingressClassName"] == "nginx"
     assert obj["metadata"]["annotations"] == {"team": "a"}
-    assert plan.find(kinds.SERVICE, "chat") is None
+    assert plan.find(SERVICE, "chat") is None
 
 
 def test_an_ingress_leads_to_each_component_at_its_own_port():
@@ -191,7 +192,7 @@ def test_a_virtual_service_leads_to_the_knative_service():
     (route,) = spec["http"]
     assert route["route"][0]["destination"] == {"host": "knative.svc", "port": {"number": 8080}}
     assert route["headers"]["request"]["set"] == {"Host": "chat-engine.ml.svc.cluster.local"}
-    alias = plan.find(kinds.SERVICE, "chat")["spec"]
+    alias = plan.find(SERVICE, "chat")["spec"]
     assert (alias["type"], alias["externalName"]) == ("ExternalName", "local.svc")
 
 
@@ -210,7 +211,7 @@ def test_a_private_service_is_not_at_the_ingress_gateway():
 
 
 def external(obj, *held) -> dict | None:
-    return planned(obj, *held).find(kinds.SERVICE, "chat")
+    return planned(obj, *held).find(SERVICE, "chat")
 
 
 def test_the_external_service_leads_to_router_or_engine():
@@ -266,7 +267,7 @@ def test_a_ray_cluster_has_a_head_and_workers_that_kuberay_starts():
     started = worker["template"]["spec"]["containers"][0]
     assert started["command"] == ["/bin/bash", "-lc", "--"]
     assert "$KUBERAY_GEN_RAY_START_CMD" in started["args"][0]
-    ports = plan.find(kinds.SERVICE, "chat-engine")["spec"]["ports"]
+    ports = plan.find(SERVICE, "chat-engine")["spec"]["ports"]
     assert [port["port"] for port in ports] == [8080, 8265, 8000, 6379]
 
 
@@ -276,7 +277,7 @@ def test_a_prober_asks_the_head_of_its_cluster():
         prober=ProberConfig(image="prober:1", startup={"failureThreshold": 150}),
     )
     plan = planned(service(engine=RAY), model(), multi_node(), config=config)
-    spec = plan.find(kinds.DEPLOYMENT, "chat-engine-0-mnp")["spec"]
+    spec = plan.find(DEPLOYMENT, "chat-engine-0-mnp")["spec"]
     (container,) = spec["template"]["spec"]["containers"]
     assert (container["name"], container["image"]) == ("multinode-prober", "prober:1")
     assert "http://chat-engine-0.ml.svc.cluster.local:8080" in container["args"]
@@ -320,17 +321,17 @@ def test_istio_gets_a_sidecar_for_a_multi_node_component_that_lets_it_in():
 )
 def test_queues_are_named_by_labels_of_all_raw_objects(notes: dict, labels: dict):
     plan = planned(service(annotations=notes))
-    made = plan.find(kinds.DEPLOYMENT, "chat-engine")
+    made = plan.find(DEPLOYMENT, "chat-engine")
     pods = made["spec"]["template"]["metadata"]["labels"]
     for held in (made["metadata"]["labels"], pods):
         assert labels.items() <= held.items()
-    budget = plan.find(kinds.DISRUPTION_BUDGET, "chat-engine")
+    budget = plan.find(BUDGET, "chat-engine")
     assert labels.items() <= budget["metadata"]["labels"].items()
 
 
 def test_the_model_config_says_where_the_model_lies():
     held = model(modelType="llama", storage={"storageUri": "hf://a", "path": "/p", "key": "k"})
-    obj = planned(service(), held, runtime()).find(kinds.CONFIG_MAP, "modelconfig-chat")
+    obj = planned(service(), held, runtime()).find(CONFIG_MAP, "modelconfig-chat")
     assert obj["metadata"]["labels"] == {"ome.io/inferenceservice": "chat"}
     assert obj["data"]["models.json"] == (
         '[{"modelName":"llama","modelSpec":{"storageUri":"hf://a","path":"/p","storageKey":"k",'

@@ -26,13 +26,14 @@ from kohort.apis.inferenceservice.nodes import find_facts
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType, read_service
 from kohort.apis.inferenceservice.status import write_error_status, write_status
+from kohort.cluster.kinds import AUTOSCALER, DEPLOYMENT, INGRESS, SERVICE, SERVICE_ACCOUNT
 
 NOW = "2026-01-02T03:04:05Z"
 KEDA = {"ome.io/autoscalerClass": "keda"}
 
 
 def deployment(obj, *held, **how) -> dict:
-    return planned(obj, *held, **how).find(kinds.DEPLOYMENT, "chat-engine")["spec"]
+    return planned(obj, *held, **how).find(DEPLOYMENT, "chat-engine")["spec"]
 
 
 def runner(obj, *held) -> dict:
@@ -56,7 +57,7 @@ def test_d2_the_annotation_of_metrics_counts_where_the_field_is_open():
     notes = {"ome.io/metrics": "memory"}
     for engine, metric in (({}, "memory"), ({"scaleMetric": "cpu"}, "cpu")):
         plan = planned(service(annotations=notes, engine=engine))
-        spec = plan.find(kinds.AUTOSCALER, "chat-engine")["spec"]
+        spec = plan.find(AUTOSCALER, "chat-engine")["spec"]
         assert spec["metrics"][0]["resource"]["name"] == metric
 
 
@@ -114,7 +115,7 @@ def test_d12_only_a_format_that_takes_the_model_selects_its_runtime():
 
 def test_d13_a_runtime_may_set_replicas():
     held = runtime(engineConfig={"runner": RUNNER, "minReplicas": 2, "maxReplicas": 8})
-    spec = planned(service(), model(), held).find(kinds.AUTOSCALER, "chat-engine")["spec"]
+    spec = planned(service(), model(), held).find(AUTOSCALER, "chat-engine")["spec"]
     assert (spec["minReplicas"], spec["maxReplicas"]) == (2, 8)
 
 
@@ -135,7 +136,7 @@ def test_d15_best_fit_needs_no_constraints():
 def test_d16_variables_of_a_router_come_in_the_order_of_their_names():
     orders = [{"a": "1", "b": "2"}, {"b": "2", "a": "1"}]
     made = [
-        planned(service(router={"config": config})).find(kinds.DEPLOYMENT, "chat-router")
+        planned(service(router={"config": config})).find(DEPLOYMENT, "chat-router")
         for config in orders
     ]
     assert str(made[0]) == str(made[1])
@@ -159,7 +160,7 @@ def test_d18_weights_of_any_vendor_have_a_path():
 def test_d19_a_deployment_starts_with_the_fewest_replicas_and_is_then_left_alone():
     obj = service(engine={"minReplicas": 3})
     assert deployment(obj)["replicas"] == 3
-    existing = {kinds.DEPLOYMENT: {"chat-engine": {"metadata": {}}}}
+    existing = {DEPLOYMENT: {"chat-engine": {"metadata": {}}}}
     assert "replicas" not in deployment(obj, existing=existing)
 
 
@@ -182,13 +183,13 @@ def test_d21_ports_are_those_of_the_container_that_serves():
     side = {"name": "side", "ports": [{"containerPort": 1}]}
     main = {**RUNNER, "ports": [{"containerPort": 30000, "name": "http"}]}
     held = runtime(engineConfig={"containers": [side], "runner": main})
-    ports = planned(service(), model(), held).find(kinds.SERVICE, "chat-engine")["spec"]["ports"]
+    ports = planned(service(), model(), held).find(SERVICE, "chat-engine")["spec"]["ports"]
     assert [(p["name"], p["port"]) for p in ports] == [("http", 30000)]
 
 
 def test_d22_type_and_annotations_of_a_service_are_part_of_what_is_wanted():
     notes = {"ome.io/service-type": "NodePort", "team": "a"}
-    found = planned(service(annotations=notes)).find(kinds.SERVICE, "chat-engine")
+    found = planned(service(annotations=notes)).find(SERVICE, "chat-engine")
     assert found["spec"]["type"] == "NodePort"
     assert found["metadata"]["annotations"]["team"] == "a"
 
@@ -241,7 +242,7 @@ def test_d25_a_multi_node_engine_without_workers_is_a_group_of_one():
 def test_d26_and_d33_services_of_multi_node_engines_select_their_own_leaders():
     plan = planned(service(), model(), multi_node())
     for name in ("chat-engine", "chat"):
-        assert plan.find(kinds.SERVICE, name)["spec"]["selector"] == {
+        assert plan.find(SERVICE, name)["spec"]["selector"] == {
             "ome.io/inferenceservice": "chat",
             "component": "engine",
             "ray.io/node-type": "head",
@@ -254,12 +255,12 @@ OPEN = Configuration(ingress=IngressConfig(domain="x.org"))
 def test_d27_and_d28_ingress_and_address_use_the_service_that_exists():
     ports = {"runner": {"ports": [{"containerPort": 30000}]}}
     plan = planned(service(engine=ports), config=OPEN)
-    (rule,) = plan.find(kinds.INGRESS, "chat")["spec"]["rules"]
+    (rule,) = plan.find(INGRESS, "chat")["spec"]["rules"]
     backend = rule["http"]["paths"][0]["backend"]["service"]
     assert backend == {"name": "chat-engine", "port": {"number": 30000}}
     status = write_status(plan, {}, (), NOW)
     assert status["address"]["url"] == "http://chat-engine.ml.svc.cluster.local:30000"
-    assert plan.find(kinds.SERVICE, "chat-engine") is not None
+    assert plan.find(SERVICE, "chat-engine") is not None
 
 
 def test_d29_routes_need_no_condition_of_another_mode():
@@ -267,7 +268,7 @@ def test_d29_routes_need_no_condition_of_another_mode():
     plan = planned(service(router={}), config=gateway)
     for name in ("chat", "chat-engine", "chat-router"):
         backend = plan.find(kinds.HTTP_ROUTE, name)["spec"]["rules"][0]["backendRefs"][0]
-        assert plan.find(kinds.SERVICE, backend["name"]) is not None
+        assert plan.find(SERVICE, backend["name"]) is not None
 
 
 def test_d30_a_virtual_service_stays():
@@ -302,21 +303,21 @@ def test_d35_to_d39_are_decided_by_the_status():
 
 def test_d40_a_service_with_containers_of_its_own_needs_no_runtime():
     plan = planned(service(engine={"runner": {"image": "x"}}), model())
-    marks = plan.find(kinds.DEPLOYMENT, "chat-engine")["metadata"]["labels"]
+    marks = plan.find(DEPLOYMENT, "chat-engine")["metadata"]["labels"]
     assert "serving-runtime" not in marks
 
 
 def test_an_account_that_the_user_names_is_bound_and_none_is_made():
     plan = planned(service(router={"serviceAccountName": "mine"}))
-    pod = plan.find(kinds.DEPLOYMENT, "chat-router")["spec"]["template"]["spec"]
+    pod = plan.find(DEPLOYMENT, "chat-router")["spec"]["template"]["spec"]
     assert pod["serviceAccountName"] == "mine"
     subjects = plan.find(kinds.ROLE_BINDING, "chat-router")["subjects"]
     assert [each["name"] for each in subjects] == ["mine"]
-    assert plan.find(kinds.SERVICE_ACCOUNT, "chat-router") is None
+    assert plan.find(SERVICE_ACCOUNT, "chat-router") is None
 
 
 def test_labels_that_no_server_takes_are_made_such_that_one_does():
     marks = planned(service(), model(vendor="Meta AI"), runtime())
-    found = marks.find(kinds.DEPLOYMENT, "chat-engine")["metadata"]
+    found = marks.find(DEPLOYMENT, "chat-engine")["metadata"]
     assert found["labels"]["base-model-vendor"] == "Meta-AI"
     assert found["annotations"]["ome.io/base-model-vendor"] == "Meta AI"

@@ -10,6 +10,7 @@ from kohort.apis.inferenceservice.configuration import Configuration, IngressCon
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import read_service
 from kohort.apis.inferenceservice.status import write_error_status, write_status
+from kohort.cluster.kinds import DEPLOYMENT
 
 NOW, LATER = "2026-01-02T03:04:05Z", "2026-01-02T04:00:00Z"
 
@@ -47,7 +48,7 @@ def conditions(status: dict) -> dict[str, tuple]:
     return {c["type"]: (c["status"], c.get("reason", "")) for c in status["conditions"]}
 
 
-ENGINE = {kinds.DEPLOYMENT: {"chat-engine": deployment()}}
+ENGINE = {DEPLOYMENT: {"chat-engine": deployment()}}
 
 
 def test_the_first_status_says_what_is_not_known_yet():
@@ -70,13 +71,13 @@ def test_a_service_whose_deployment_is_available_is_ready():
 
 
 def test_the_reason_is_the_workloads_own():
-    live = {kinds.DEPLOYMENT: {"chat-engine": deployment("False", reason="MinimumReplicas")}}
+    live = {DEPLOYMENT: {"chat-engine": deployment("False", reason="MinimumReplicas")}}
     found = conditions(status_of(service(), live=live))
     assert found["EngineReady"] == found["Ready"] == ("False", "MinimumReplicas")
 
 
 def test_conditions_are_sorted_and_only_those_that_count_have_no_severity():
-    both = {kinds.DEPLOYMENT: {"chat-engine": deployment(), "chat-router": deployment("False")}}
+    both = {DEPLOYMENT: {"chat-engine": deployment(), "chat-router": deployment("False")}}
     status = status_of(service(router={}), live=both, is_lenient=True)
     types = [each["type"] for each in status["conditions"]]
     assert types == sorted(types)
@@ -91,7 +92,7 @@ def test_conditions_are_sorted_and_only_those_that_count_have_no_severity():
 
 
 def test_a_router_that_is_not_ready_holds_the_service():
-    both = {kinds.DEPLOYMENT: {"chat-engine": deployment(), "chat-router": deployment("False")}}
+    both = {DEPLOYMENT: {"chat-engine": deployment(), "chat-router": deployment("False")}}
     found = conditions(status_of(service(router={}), live=both))
     assert found["Ready"][0] == "False"
 
@@ -100,7 +101,7 @@ def test_a_condition_keeps_its_time_until_it_changes():
     first = status_of(service(), live=ENGINE)
     again = status_of({**service(), "status": first}, live=ENGINE, now=LATER)
     assert again == first
-    live = {kinds.DEPLOYMENT: {"chat-engine": deployment("False", reason="Gone")}}
+    live = {DEPLOYMENT: {"chat-engine": deployment("False", reason="Gone")}}
     changed = status_of({**service(), "status": first}, live=live, now=LATER)
     times = {c["type"]: c["lastTransitionTime"] for c in changed["conditions"]}
     assert times == {"EngineReady": LATER, "IngressReady": NOW, "Ready": LATER}
@@ -171,7 +172,7 @@ def test_a_model_that_is_served_is_loaded():
 
 
 def test_the_worst_component_decides_for_the_model():
-    both = {kinds.DEPLOYMENT: {"chat-engine": deployment(), "chat-decoder": deployment("False")}}
+    both = {DEPLOYMENT: {"chat-engine": deployment(), "chat-decoder": deployment("False")}}
     held = (model(), runtime(decoderConfig={"runner": RUNNER}))
     pods = [pod(), pod("d", "chat-decoder", ready=False)]
     found = status_of(service(decoder={}), *held, live=both, pods=pods)["modelStatus"]
@@ -357,6 +358,6 @@ def test_a_ray_engine_is_ready_when_all_its_probers_are(second: str, ready: str)
         "chat-engine-0-mnp": with_condition("Available", "True"),
         "chat-engine-1-mnp": with_condition("Available", second, "Down"),
     }
-    live = {kinds.DEPLOYMENT: probers}
+    live = {DEPLOYMENT: probers}
     found = conditions(status_of(service(engine=ray), model(), multi_node(), live=live))
     assert found["EngineReady"][0] == ready

@@ -5,8 +5,9 @@ from isvc_builders import model, planned, rbg, runtime, service
 from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.updates import find_held, stamp_workloads
+from kohort.cluster.kinds import DEPLOYMENT as DEPLOYMENT_KIND
 
-DEPLOYMENT = (kinds.DEPLOYMENT, "chat-engine")
+DEPLOYMENT = (DEPLOYMENT_KIND, "chat-engine")
 NEWER = runtime(engineConfig={"runner": {"name": "ome-container", "image": "engine:2"}})
 
 

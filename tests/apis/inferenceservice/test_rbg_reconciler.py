@@ -5,6 +5,7 @@ from isvc_builders import RUNNER, model, planned, rbg, runtime
 
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.cluster.kinds import BUDGET
 
 GROUP = kinds.ROLE_BASED_GROUP
 
@@ -70,7 +71,7 @@ def test_the_budget_follows_the_replicas_of_the_role():
     live = group(rbg())
     live["spec"]["roles"][0]["replicas"] = 7
     plan = planned(rbg(), existing={GROUP: {"chat": live}})
-    assert plan.find(kinds.DISRUPTION_BUDGET, "chat-engine")["spec"]["minAvailable"] == 6
+    assert plan.find(BUDGET, "chat-engine")["spec"]["minAvailable"] == 6
 
 
 def test_annotations_of_groups_reach_the_group():

@@ -8,6 +8,7 @@ from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.modes import ComponentDeploymentModes
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, read_service
 from kohort.apis.inferenceservice.strategies.role_based_group import RBGStrategy
+from kohort.cluster.kinds import AUTOSCALER, BUDGET, SERVICE
 
 RAW, MULTI = DeploymentMode.RAW, DeploymentMode.MULTI_NODE
 
@@ -83,7 +84,7 @@ def test_a_group_has_autoscalers_budgets_services_and_access():
 
 
 def test_an_autoscaler_scales_the_adapter_of_its_role():
-    spec = planned(rbg(), model(), multi_node()).find(kinds.AUTOSCALER, "chat-engine")["spec"]
+    spec = planned(rbg(), model(), multi_node()).find(AUTOSCALER, "chat-engine")["spec"]
     assert spec["scaleTargetRef"] == {
         "apiVersion": "workloads.x-k8s.io/v1alpha2",
         "kind": "RoleBasedGroupScalingAdapter",
@@ -100,9 +101,9 @@ def test_keda_scales_the_adapter_too_and_an_external_one_is_left_alone():
 
 
 def test_a_service_selects_the_pods_of_its_component_and_leaders_only():
-    raw = planned(rbg()).find(kinds.SERVICE, "chat-engine")["spec"]["selector"]
+    raw = planned(rbg()).find(SERVICE, "chat-engine")["spec"]["selector"]
     assert raw == {"ome.io/inferenceservice": "chat", "component": "engine"}
-    multi = planned(rbg(), model(), multi_node()).find(kinds.SERVICE, "chat-engine")
+    multi = planned(rbg(), model(), multi_node()).find(SERVICE, "chat-engine")
     assert multi["spec"]["selector"] == {**raw, "ray.io/node-type": "head"}
 
 
@@ -121,7 +122,7 @@ def test_only_the_router_gets_access():
     ],
 )
 def test_a_budget_is_a_number_of_pods_since_instances_have_no_scale(engine: dict, kept: int):
-    spec = planned(rbg(engine=engine)).find(kinds.DISRUPTION_BUDGET, "chat-engine")["spec"]
+    spec = planned(rbg(engine=engine)).find(BUDGET, "chat-engine")["spec"]
     assert spec == {"minAvailable": kept, "selector": {"matchLabels": {"app": "chat-engine"}}}
 
 

@@ -9,6 +9,7 @@ from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.modes import ComponentDeploymentModes
 from kohort.apis.inferenceservice.spec import DeploymentMode, read_service
 from kohort.apis.inferenceservice.strategies.single_component import SingleComponentStrategy
+from kohort.cluster.kinds import AUTOSCALER, BUDGET, DEPLOYMENT, INGRESS, SERVICE, SERVICE_ACCOUNT
 
 RAW, MULTI = DeploymentMode.RAW, DeploymentMode.MULTI_NODE
 RAY, ZERO = DeploymentMode.RAY, DeploymentMode.SERVERLESS
@@ -55,7 +56,7 @@ def test_a_raw_engine_is_a_deployment_and_what_belongs_to_it():
 
 
 def deployment(obj=None, *held, **how) -> dict:
-    return planned(obj or service(), *held, **how).find(kinds.DEPLOYMENT, "chat-engine")
+    return planned(obj or service(), *held, **how).find(DEPLOYMENT, "chat-engine")
 
 
 def test_a_deployment_rolls_one_by_one_and_keeps_ten_revisions():
@@ -121,7 +122,7 @@ def test_a_strategy_of_the_user_is_the_deployments():
 
 
 def service_of(obj, *held, name="chat-engine") -> dict:
-    return planned(obj, *held).find(kinds.SERVICE, name)
+    return planned(obj, *held).find(SERVICE, name)
 
 
 def test_a_service_without_ports_is_asked_at_8080():
@@ -146,7 +147,7 @@ def test_a_load_balancer_has_the_address_that_is_asked_for():
 
 
 def hpa(obj, *held, **how) -> dict:
-    return planned(obj, *held, **how).find(kinds.AUTOSCALER, "chat-engine")["spec"]
+    return planned(obj, *held, **how).find(AUTOSCALER, "chat-engine")["spec"]
 
 
 def test_an_autoscaler_holds_cpu_at_eighty_percent():
@@ -199,7 +200,7 @@ NAME = 'ome_io_inferenceservice="chat-engine"'
 def scaled(**spec) -> dict:
     notes = {**KEDA, **spec.pop("annotations", {})}
     plan = planned(service(annotations=notes, **spec))
-    assert plan.find(kinds.AUTOSCALER, "chat-engine") is None
+    assert plan.find(AUTOSCALER, "chat-engine") is None
     return plan.find(kinds.SCALED_OBJECT, "scaledobject-chat-engine")["spec"]
 
 
@@ -250,7 +251,7 @@ def test_keda_that_is_not_installed_is_warned_of():
     ],
 )
 def test_a_budget_is_the_users_or_one_pod(engine: dict, limits: dict):
-    spec = planned(service(engine=engine)).find(kinds.DISRUPTION_BUDGET, "chat-engine")["spec"]
+    spec = planned(service(engine=engine)).find(BUDGET, "chat-engine")["spec"]
     assert spec == {**limits, "selector": {"matchLabels": {"app": "chat-engine"}}}
 
 
@@ -292,9 +293,9 @@ def test_a_multi_node_component_may_ask_for_autoscaler_and_budget():
     notes = {"ome.io/autoscalerClass": "hpa"}
     obj = service(annotations=notes, engine={"maxReplicas": 3, "maxUnavailable": 1})
     plan = planned(obj, model(), multi_node())
-    target = plan.find(kinds.AUTOSCALER, "chat-engine")["spec"]["scaleTargetRef"]
+    target = plan.find(AUTOSCALER, "chat-engine")["spec"]["scaleTargetRef"]
     assert (target["kind"], target["name"]) == ("LeaderWorkerSet", "lws-chat-engine")
-    assert plan.find(kinds.DISRUPTION_BUDGET, "chat-engine") is not None
+    assert plan.find(BUDGET, "chat-engine") is not None
 
 
 def test_leader_worker_set_that_is_not_served_is_an_error():
@@ -309,7 +310,7 @@ def test_a_router_may_read_pods():
     assert role["rules"] == [
         {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}
     ]
-    assert plan.find(kinds.SERVICE_ACCOUNT, "chat-router") is not None
+    assert plan.find(SERVICE_ACCOUNT, "chat-router") is not None
     binding = plan.find(kinds.ROLE_BINDING, "chat-router")
     assert binding["roleRef"]["name"] == "chat-router"
     assert binding["subjects"] == [
@@ -333,7 +334,7 @@ def test_fields_without_effect_are_warned_of():
 
 def test_everything_is_listed_so_that_what_is_left_over_goes():
     listed = {desired.kind for desired in planned(service()).objects}
-    assert {kinds.LEADER_WORKER_SET, kinds.ROLE_BASED_GROUP, kinds.INGRESS} <= listed
+    assert {kinds.LEADER_WORKER_SET, kinds.ROLE_BASED_GROUP, INGRESS} <= listed
     unserved = frozenset({kinds.LEADER_WORKER_SET})
     listed = {desired.kind for desired in planned(service(), unserved=unserved).objects}
     assert kinds.LEADER_WORKER_SET not in listed
@@ -346,3 +347,22 @@ def test_the_configuration_decides_the_mode_of_services_without_one():
         planned(service(), config=config, unserved=unserved)
     assert error.value.reason == "ServerlessModeRejected"
     assert runtime()["kind"] == "ClusterServingRuntime"
+
+
+RDMA = {"rdma.ome.io/auto-inject": "true"}
+
+
+@pytest.mark.parametrize(("notes", "defined"), [(RDMA, ["dshm"]), ({}, [])])
+def test_a_leader_worker_set_defines_the_volumes_that_its_runtime_mounts_for_rdma(
+    notes: dict, defined: list[str]
+):
+    mounts = [{"name": "dshm", "mountPath": "/dev/shm"}]
+    leader = {"runner": {**RUNNER, "volumeMounts": mounts}}
+    worker = {"size": 1, "runner": RUNNER}
+    held = runtime(engineConfig={"annotations": notes, "leader": leader, "worker": worker})
+    made = planned(service(), model(), held).find(kinds.LEADER_WORKER_SET, "lws-chat-engine")
+    templates = made["spec"]["leaderWorkerTemplate"]
+    found = templates["leaderTemplate"]["spec"].get("volumes") or ()
+    assert [v["name"] for v in found if v["name"] in ("dshm", "devinf")] == defined
+    others = templates["workerTemplate"]["spec"].get("volumes") or ()
+    assert not [v for v in others if v["name"] in ("dshm", "devinf")]

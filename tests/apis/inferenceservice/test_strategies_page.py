@@ -11,6 +11,7 @@ from kohort.apis.inferenceservice.read import find_ready
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.apis.inferenceservice.strategies import registry
+from kohort.cluster.kinds import DEPLOYMENT, SERVICE
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "workload-strategies.md").read_text()
@@ -74,14 +75,14 @@ def test_a_mode_that_it_cannot_deploy_is_refused_in_its_name(manager):
 def test_readiness_is_read_from_the_workloads_that_the_strategy_made(manager):
     plan = planned(service(annotations=ASKED), manager=manager)
     available = {"status": {"conditions": [{"type": "Available", "status": "True"}]}}
-    old = {kinds.DEPLOYMENT: {"chat-engine": available}}
+    old = {DEPLOYMENT: {"chat-engine": available}}
     assert not find_ready(plan, old, ())[ComponentType.ENGINE]
     new = {kinds.LEADER_WORKER_SET: {"lws-chat-engine": available}}
     assert find_ready(plan, new, ())[ComponentType.ENGINE]
 
 
 def test_a_kind_that_services_do_not_own_is_refused(manager, monkeypatch):
-    monkeypatch.setattr(assembly, "OWNED", (kinds.SERVICE,))
+    monkeypatch.setattr(assembly, "OWNED", (SERVICE,))
     with pytest.raises(ServiceError, match="makes LeaderWorkerSet lws-chat-engine, a kind that"):
         planned(service(annotations=ASKED), manager=manager)
 

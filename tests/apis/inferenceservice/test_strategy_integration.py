@@ -25,6 +25,7 @@ from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution import ReferencedObjects
 from kohort.apis.inferenceservice.spec import read_service
 from kohort.apis.inferenceservice.strategies.registry import load_manager
+from kohort.cluster.kinds import AUTOSCALER, BUDGET, SERVICE
 
 BOTH = (model(), runtime(decoderConfig={"runner": RUNNER}))
 
@@ -62,7 +63,7 @@ def test_a_group_has_the_roles_of_its_service(parts: dict, roles: list[str]):
     group = plan.find(kinds.ROLE_BASED_GROUP, "chat")
     assert [role["name"] for role in group["spec"]["roles"]] == roles
     for role in roles:
-        for kind in (kinds.SERVICE, kinds.AUTOSCALER, kinds.DISRUPTION_BUDGET):
+        for kind in (SERVICE, AUTOSCALER, BUDGET):
             assert plan.find(kind, f"chat-{role}") is not None
     assert (plan.find(kinds.ROLE, "chat-router") is not None) is ("router" in roles)
 
@@ -75,7 +76,7 @@ def test_replicas_are_the_users_first_and_the_autoscalers_then():
     existing = {kinds.ROLE_BASED_GROUP: {"chat": live}}
     again = planned(rbg(engine={"minReplicas": 3, "maxReplicas": 9}), existing=existing)
     assert again.find(kinds.ROLE_BASED_GROUP, "chat")["spec"]["roles"][0]["replicas"] == 7
-    scaler = again.find(kinds.AUTOSCALER, "chat-engine")["spec"]
+    scaler = again.find(AUTOSCALER, "chat-engine")["spec"]
     assert (scaler["minReplicas"], scaler["maxReplicas"]) == (3, 9)
 
 
@@ -155,21 +156,21 @@ def test_the_worked_example_has_these_leaders_and_workers(component: str):
 def test_the_worked_example_has_these_services_and_autoscaler():
     plan = example()
     for component in ("engine", "decoder"):
-        ports = plan.find(kinds.SERVICE, f"deepseek-v3-{component}")["spec"]["ports"]
+        ports = plan.find(SERVICE, f"deepseek-v3-{component}")["spec"]["ports"]
         assert [(p["name"], p["port"], p["targetPort"]) for p in ports] == [
             ("ome-container", 8080, 8080)
         ]
-    router = plan.find(kinds.SERVICE, "deepseek-v3-router")["spec"]["ports"]
+    router = plan.find(SERVICE, "deepseek-v3-router")["spec"]["ports"]
     assert [(p["name"], p["port"]) for p in router] == [("http", 8080)]
-    external = plan.find(kinds.SERVICE, "deepseek-v3")["spec"]
+    external = plan.find(SERVICE, "deepseek-v3")["spec"]
     assert external["selector"] == {
         "ome.io/inferenceservice": "deepseek-v3",
         "component": "router",
     }
     assert external["ports"][0]["port"] == 8080
-    scaler = plan.find(kinds.AUTOSCALER, "deepseek-v3-router")["spec"]
+    scaler = plan.find(AUTOSCALER, "deepseek-v3-router")["spec"]
     assert (scaler["minReplicas"], scaler["maxReplicas"]) == (1, 1)
-    budget = plan.find(kinds.DISRUPTION_BUDGET, "deepseek-v3-router")["spec"]
+    budget = plan.find(BUDGET, "deepseek-v3-router")["spec"]
     assert budget["maxUnavailable"] == 1
 
 
@@ -181,7 +182,7 @@ def test_the_worked_example_as_a_group():
     assert [role["leaderWorkerPattern"]["size"] for role in roles[:2]] == [2, 2]
     assert "standalonePattern" in roles[2]
     for role in ("engine", "decoder", "router"):
-        target = plan.find(kinds.AUTOSCALER, f"deepseek-v3-{role}")["spec"]["scaleTargetRef"]
+        target = plan.find(AUTOSCALER, f"deepseek-v3-{role}")["spec"]["scaleTargetRef"]
         assert target["kind"] == "RoleBasedGroupScalingAdapter"
         assert target["name"] == f"deepseek-v3-{role}"
     workloads = {"Deployment", "LeaderWorkerSet"}

@@ -1,4 +1,4 @@
-"""The three tables of the LeaderWorkerSet guide (requirement 003), one test for each row."""
+"""The three tables of LeaderWorkerSet's own guide, one test for each row."""
 
 from hashlib import sha1
 

@@ -36,7 +36,7 @@ def terms(pod: Object, kind: str = "podAffinity") -> list[Object]:
     return found
 
 
-def test_a_pod_of_nobody_is_left_alone():
+def test_a_pod_without_a_workload_is_left_alone():
     stranger = {"metadata": {"name": "x-1", "labels": {"app": "x"}}, "spec": {}}
     assert mutate_pod(stranger) is stranger
 

@@ -14,8 +14,9 @@ from kohort.apis.leaderworkerset.drift.adoption import check_leader_set
 from kohort.apis.leaderworkerset.drift.services import bring_service
 from kohort.apis.leaderworkerset.history import KEPT_MAX, render_history
 from kohort.apis.leaderworkerset.objects.services import shared_service
-from kohort.apis.leaderworkerset.read import HISTORY, SERVICE
+from kohort.apis.leaderworkerset.read import HISTORY
 from kohort.cluster.actions import Action, Delete, Patch
+from kohort.cluster.kinds import SERVICE
 from kohort.cluster.objects import Object
 
 NAME = "leaderworkerset-sample"

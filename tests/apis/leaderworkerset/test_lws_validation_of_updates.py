@@ -107,7 +107,7 @@ def test_pods_carried_by_us_may_have_longer_names():
     assert 'the pod "' in texts(lws(name="a" * 60), carrier="pods")[0]
 
 
-def test_a_carrier_that_nobody_knows_is_refused_at_creation():
+def test_an_unknown_carrier_is_refused_at_creation():
     odd = lws(annotations={labels.CARRIER: "pigeons"})
     assert texts(odd) == [
         f'metadata.annotations.{labels.CARRIER}: Unsupported value: "pigeons": '
@@ -116,7 +116,7 @@ def test_a_carrier_that_nobody_knows_is_refused_at_creation():
     assert texts(odd, odd) == []
 
 
-def test_a_strategy_that_nobody_knows_is_refused_unless_it_was_there():
+def test_an_unknown_strategy_is_refused_unless_it_was_there():
     odd = lws(annotations={labels.STRATEGY: "brave"})
     refusal = [
         f'metadata.annotations.{labels.STRATEGY}: Unsupported value: "brave": '

@@ -4,21 +4,26 @@ import json
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from serving_builders import role, rolling, serving
+from serving_pods import pod as make_pod
 
+from kohort.apis.api import Snapshot
 from kohort.apis.modelserving.plugins.chain import PluginFailure
+from kohort.apis.modelserving.pod_facts import ServingPod, read_pod
+from kohort.apis.modelserving.read import read
 from kohort.apis.modelserving.spec import read_spec
 from kohort.apis.modelserving.status import (
     GroupState,
-    InstanceState,
     find_current_revision,
-    is_group_ready,
     put_plugin_failure,
     write_selector,
     write_status,
 )
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
+from kohort.model.units import Phase
 from recorded_servings import Recorded, name_case, needs_recording, recordings
 
 VECTORS = json.loads(
@@ -38,6 +43,17 @@ def status_of(asked: Object, *groups: GroupState, now: str = NOW) -> Object:
 
 def true_conditions(status: Object) -> dict[str, str]:
     return {c["type"]: c["message"] for c in status["conditions"] if c["status"] == "True"}
+
+
+def pod_in(asked: Object, name: str, number: int, state: str) -> ServingPod:
+    """The entry of an instance, as the cache keeps it."""
+    made = make_pod(asked, role=name, instance=number)
+    ready = {"type": "Ready", "status": str(state == "Running")}
+    metadata = {**made["metadata"], "uid": f"{name}-{number}", "creationTimestamp": NOW}
+    if state == "Deleting":
+        metadata["deletionTimestamp"] = NOW
+    status = {"phase": "Running", "conditions": [ready]}
+    return read_pod(orjson.dumps({**made, "metadata": metadata, "status": status}))
 
 
 def test_the_golden_status():
@@ -115,13 +131,28 @@ def test_defect_18_of_two_revisions_as_frequent_that_of_the_lowest_ordinal_holds
     assert find_current_revision("", groups[1:3] + groups[:1] + groups[3:], "new") == "a"
 
 
+def find_phase(vector: Object) -> Phase:
+    roles = [role(name, replicas=count, workers=0) for name, count in vector["wanted"].items()]
+    asked = serving(*roles, replicas=1)
+    pods = tuple(
+        pod_in(asked, name, number, state)
+        for name, states in vector["instances"].items()
+        for number, state in enumerate(states)
+    )
+    (found,) = read(Snapshot(asked, {POD: pods})).observed.groups
+    return found.phase
+
+
+def has_surplus(vector: Object) -> bool:
+    return any(
+        len(vector["instances"].get(n, ())) > wanted for n, wanted in vector["wanted"].items()
+    )
+
+
 @pytest.mark.parametrize("vector", VECTORS["group_readiness"], ids=str)
 def test_defect_8_a_group_is_ready_when_all_its_instances_are(vector: Object):
-    instances = {
-        name: [InstanceState(s == "Running", s == "Deleting") for s in states]
-        for name, states in vector["instances"].items()
-    }
-    assert is_group_ready(vector["wanted"], instances) is vector["is_ready"]
+    # Upstream counts a group with an instance too many as not ready; for us it serves.
+    assert (find_phase(vector) is Phase.READY) is (vector["is_ready"] or has_surplus(vector))
 
 
 def test_defect_7_a_condition_names_ordinals_and_is_refreshed():

@@ -26,29 +26,34 @@ from kohort.apis.rolebasedgroup.objects.services import make_service
 from kohort.apis.rolebasedgroup.objects.sets import make_instance_set
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.revision import (
-    hash_instance,
     hash_roles,
     hash_set,
     make_group_revision,
-    make_instance_revision,
     make_set_revision,
 )
 from kohort.apis.rolebasedgroup.spec import read_spec
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.registry import Registry
+from kohort.apiserver.inprocess import InProcessCluster
+from kohort.apiserver.resources.builtin import builtin_resources
+from kohort.apiserver.store.store import Store
+from kohort.cluster.kinds import (
+    CONFIG_MAP,
+    CONTROLLER_REVISION,
+    DEFINITION,
+    NAMESPACE,
+    POD,
+    SERVICE,
+)
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.registry import Registry
-from kohort.simulator.inprocess import InProcessCluster
-from kohort.simulator.kinds import DEFINITION, NAMESPACE
-from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.store.store import Store
 from recorded_groups import examples, needs_recording
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 SERVED = {kind.name: kind for kind in (labels.KIND, labels.SET_KIND, labels.POLICY, labels.PROFILE)}
 ALL = [(source, obj) for source, obj in examples() if obj.get("kind") in SERVED]
 MADE = {kind.name: kind for kind in (labels.INSTANCE_SET, labels.INSTANCE, labels.ADAPTER)}
-MADE |= {kind.name: kind for kind in (labels.POD, labels.SERVICE, labels.CONFIG_MAP)}
-MADE |= {kind.name: kind for kind in (labels.CONTROLLER_REVISION, labels.POLICY)}
+MADE |= {kind.name: kind for kind in (POD, SERVICE, CONFIG_MAP)}
+MADE |= {kind.name: kind for kind in (CONTROLLER_REVISION, labels.POLICY)}
 EACH = pytest.mark.parametrize(
     ("source", "obj"), ALL, ids=[f"{source}-{name_of(obj)}" for source, obj in ALL]
 )
@@ -99,9 +104,8 @@ def _render_role(context: RoleContext, role_hash: str) -> Iterator[Object]:
         instance = make_instance(made, ordinal, f"{name_of(made)}-{hash_set(made)}")
         yield instance
         instance["metadata"]["uid"] = f"uid-of-{ordinal}"
-        yield make_instance_revision(instance, 1)
         for place in list_places(instance):
-            yield make_pod(instance, place, hash_instance(instance))
+            yield make_pod(instance, place, hash_set(made))
 
 
 PROFILES = {name_of(obj): obj for _, obj in ALL if obj["kind"] == labels.PROFILE.name}

@@ -90,7 +90,7 @@ def test_a_component_is_told_addresses_and_ports_of_others():
     assert (router["LEADER_PORT"], router["WORKER_1_PORT"]) == ("30001", "30003")
 
 
-def test_a_port_that_nobody_allocates_is_named():
+def test_an_unallocated_port_is_named():
     assert ports.list_unknown_ports(instance(), {}) == []
     asked = {"references": [{"env": "E", "from": "decode.engine.rpc"}]}
     refs = {"portRefs": [{"env": "P", "component": "leader", "portName": "http"}]}

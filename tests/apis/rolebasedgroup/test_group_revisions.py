@@ -58,18 +58,6 @@ def test_the_revision_of_a_set_is_upstreams_to_the_byte(case: Recorded):
         assert found["status"]["updateRevision"] == name_of(stored)
 
 
-@needs_recording
-@CASES
-def test_the_revision_of_an_instance_is_upstreams_and_its_pods_carry_it(case: Recorded):
-    for found in case.all("RoleInstance"):
-        stored = newest(case, found)
-        made = revisions.make_instance_revision(found, stored["revision"])
-        # In a rollout, the instance has been annotated since.
-        also = ("annotations",) if case.when == "in_rollout" else ()
-        assert strip(made, also) == strip(stored, also)
-        assert found["status"]["updateRevision"] == name_of(stored)
-
-
 def test_hashes_of_a_small_group_are_those_that_upstream_gave():
     """Recorded of basic/rbg/base.yaml, whose two roles differ in one port and one name."""
     image = "anolis-registry.cn-zhangjiakou.cr.aliyuncs.com/openanolis/nginx:1.14.1-8.6"
@@ -84,21 +72,6 @@ def test_hashes_of_a_small_group_are_those_that_upstream_gave():
     found = group(role("frontend", 80), role("backend", 8080, dependencies=["frontend"]))
     assert revisions.hash_group(found) == "548cfc967f"
     assert revisions.hash_roles(found) == {"frontend": "69975498b6", "backend": "6f899f5485"}
-
-
-def test_the_data_of_an_instance_is_a_patch_without_sizes():
-    parts = [{"name": "a", "size": 2, "serviceName": "s", "template": {}}]
-    parts.append({"name": "b", "size": 1, "template": {}})
-    empty = {"$patch": "replace", "metadata": {}, "spec": {"containers": None}}
-    assert revisions.write_instance_data({"spec": {"components": parts}}) == {
-        "spec": {
-            "$setElementOrder/components": [{"name": "a"}, {"name": "b"}],
-            "components": [
-                {"name": "a", "serviceName": "s", "template": empty},
-                {"name": "b", "serviceName": None, "template": empty},
-            ],
-        }
-    }
 
 
 @given(st.integers(0, 99))

@@ -5,6 +5,7 @@ from group_builders import component, components, group, leader_worker, standalo
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kohort.apis.api import Snapshot
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.problems import (
     FAILED_WORKLOAD,
@@ -13,8 +14,10 @@ from kohort.apis.rolebasedgroup.problems import (
     INVALID_TEMPLATE_REF,
     INVALID_TEMPLATES,
 )
+from kohort.apis.rolebasedgroup.read import read
 from kohort.apis.rolebasedgroup.roles import Pattern, RestartSpec
 from kohort.apis.rolebasedgroup.spec import GroupSpec, read_set_spec, read_spec
+from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.objects import Object
 from kohort.model.policies import Amendment
 
@@ -112,7 +115,6 @@ def test_components_have_their_order_from_their_annotation():
     order = {labels.DEPENDS_ON: '{"startAfter": ["leader"], "deleteAfter": ["router"]}\n'}
     role = read_one(components("p", component("leader"), component("w", 2, annotations=order)))
     assert role.components[1].start_after == ("leader",)
-    assert role.components[1].delete_after == ("router",)
     assert role.size == 3
     broken = components("p", component("leader", annotations={labels.DEPENDS_ON: "leader"}))
     assert reasons(read_spec(group(broken))) == [FAILED_WORKLOAD]
@@ -121,8 +123,8 @@ def test_components_have_their_order_from_their_annotation():
 @pytest.mark.parametrize(
     ("kind", "wanted"),
     [
-        ("apps/v1/Deployment", labels.DEPLOYMENT),
-        ("apps/v1/StatefulSet", labels.STATEFUL_SET),
+        ("apps/v1/Deployment", DEPLOYMENT),
+        ("apps/v1/StatefulSet", STATEFUL_SET),
         ("leaderworkerset.x-k8s.io/v1/LeaderWorkerSet", labels.LEADER_WORKER_SET),
         ("workloads.x-k8s.io/v1alpha2/RoleInstanceSet", labels.INSTANCE_SET),
         ("workloads.x-k8s.io/v1alpha1/InstanceSet", labels.INSTANCE_SET),
@@ -207,19 +209,18 @@ def test_the_config_wins_over_the_former_field_of_restarts(pattern: Object, want
     assert read_one(leader_worker("a", **pattern)).restart == RestartSpec(*wanted)
 
 
-def test_restarts_wait_twice_as_long_each_time():
+def test_restarts_wait_twice_as_long_each_time_up_to_a_limit():
+    config = {"type": "RecreateRoleInstanceOnPodRestart", "baseDelaySeconds": 30}
+    asked = leader_worker("a", restartPolicyConfig={**config, "maxDelaySeconds": 100})
+    (role,) = read(Snapshot(group(asked), {})).workload.roles
+    assert role.recovery is not None and role.recovery.backoff is not None
+    waits = [role.recovery.backoff.wait_seconds(count) for count in (1, 2, 3, 4, 99)]
+    assert waits == [0, 30, 60, 100, 100]
+
+
+def test_the_count_of_restarts_is_kept_for_twice_the_longest_wait():
     policy = RestartSpec("RecreateRoleInstanceOnPodRestart", 30, 600)
-    assert [policy.delay_seconds(n) for n in (0, 1, 2, 3, 5, 6, 99)] == [
-        0,
-        30,
-        60,
-        120,
-        480,
-        600,
-        600,
-    ]
     assert policy.reset_seconds == 1200
-    assert RestartSpec("", 0, 0).delay_seconds(9) == 0
     assert RestartSpec("", 1, 8).reset_seconds == 600
 
 

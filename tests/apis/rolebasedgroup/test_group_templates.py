@@ -6,7 +6,7 @@ from group_contexts import container_of, contexts_of, set_of, template_of
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.objects.config import is_current, make_config_map, write_config
 from kohort.apis.rolebasedgroup.objects.instances import make_instance, make_stateless_instance
-from kohort.apis.rolebasedgroup.objects.runtimes import find_missing_profiles, rolls_with_profile
+from kohort.apis.rolebasedgroup.objects.runtimes import describe_missing, rolls_with_profile
 from kohort.apis.rolebasedgroup.objects.services import choose_name
 from kohort.apis.rolebasedgroup.objects.templates import is_made_by_us
 from kohort.apis.rolebasedgroup.revision import hash_set
@@ -171,8 +171,8 @@ def test_workers_get_no_runtime_and_a_missing_profile_is_said():
     found = group({**leader_worker("a"), "engineRuntimes": [runtime]})
     assert len(template_of(found, "a", 0, profiles={"p": PROFILE})["spec"]["containers"]) == 2
     assert len(template_of(found, "a", 1, profiles={"p": PROFILE})["spec"]["containers"]) == 1
-    (problem,) = find_missing_profiles(contexts_of(found)[0].role, {})
-    assert "'p', which does not exist" in problem.message
+    problem = describe_missing(contexts_of(found)[0].role, {})
+    assert "'p', which does not exist" in problem
 
 
 def test_components_bring_labels_annotations_and_services_of_their_own():

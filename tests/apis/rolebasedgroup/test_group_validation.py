@@ -238,3 +238,13 @@ def test_what_is_probably_not_meant_is_warned_of():
         "stateless instances have no order",
     ):
         assert said in found
+
+
+def test_the_garbage_collector_may_let_a_set_go_that_is_smaller_than_its_partition():
+    """An orphaning delete of the group takes the owner away and changes nothing else."""
+    spec = {"replicas": 1, "updateStrategy": {"partition": 1}}
+    owner = {"kind": "RoleBasedGroup", "name": "x", "uid": "1", "controller": True}
+    old = {"metadata": {"ownerReferences": [owner]}, "spec": spec}
+    assert validate_instance_set({"metadata": {}, "spec": spec}, old) == []
+    changed = {"replicas": 1, "updateStrategy": {"partition": 1, "maxUnavailable": 1}}
+    assert len(validate_instance_set({"metadata": {}, "spec": changed}, old)) == 1

@@ -3,12 +3,15 @@
 Group m1 in ns1: engine (leader and one worker, 2 instances), decoder (3), router (1).
 """
 
+import orjson
 import pytest
 import yaml
 from group_builders import group, leader_worker, standalone
 from group_contexts import context_of, contexts_of, set_of
 
+from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.group_facts import heed_adapters
 from kohort.apis.rolebasedgroup.objects.adapters import make_adapter, make_selector
 from kohort.apis.rolebasedgroup.objects.config import make_config_map
 from kohort.apis.rolebasedgroup.objects.instances import make_instance
@@ -173,3 +176,26 @@ def test_an_autoscaler_finds_pods_whatever_carries_the_role_4(kind: str):
 
 def test_an_autoscaler_counts_an_instance_of_leader_and_workers_once():
     assert make_selector(context_of(M1, "engine")).endswith(f",{P}component-index=0")
+
+
+@pytest.mark.parametrize(
+    ("owners", "name", "replicas"),
+    [
+        ([{"uid": "own"}], "m1-decoder", 5),
+        ([], "m1-decoder", 5),  # a deleted group left it behind, and the new one takes it back
+        ([{"uid": "other"}], "m1-decoder", 3),
+        ([], "mine", 3),  # a user made it
+    ],
+)
+def test_an_adapter_that_is_or_becomes_the_groups_says_its_replicas(
+    owners: list[Object], name: str, replicas: int
+):
+    role = {"name": "decoder", "replicas": 3, "scalingAdapter": {"enable": True}}
+    group = {"metadata": {"name": "m1", "uid": "own"}, "spec": {"roles": [role]}}
+    adapter = {
+        "metadata": {"name": name, "ownerReferences": owners},
+        "spec": {"replicas": 5, "scaleTargetRef": {"name": "m1", "role": "decoder"}},
+        "status": {"phase": "Bound"},
+    }
+    found = heed_adapters(group, (Whole(orjson.dumps(adapter)),))
+    assert found["spec"]["roles"][0]["replicas"] == replicas

@@ -10,6 +10,7 @@ from kohort.apis.rolebasedgroup.in_place import (
     find_difference,
     find_grace_end,
     is_grace_over,
+    read_pending,
 )
 from kohort.apis.rolebasedgroup.objects.pods import GATES
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, read_pod
@@ -104,3 +105,21 @@ def test_a_clock_that_was_put_back_holds_nothing():
 
 def test_without_a_pending_change_no_grace_period_ends():
     assert not is_grace_over(pod(), 5.0, MOMENT + 600.0)
+
+
+def test_a_change_within_a_grace_period_keeps_what_was_pending():
+    """The pod has the hash of a template that it never took over."""
+    first = Difference({"a": "a:1", "b": "b:1"}, {"tier": "1"}, {"note": None, "kept": "x"})
+    note = {labels.IN_PLACE_GRACE: orjson.dumps(first.body).decode()}
+    pending = read_pending(pod(**note))
+    assert pending == first
+    second = Difference({"a": "a:2"}, {"tier": None}, {"note": "y"})
+    images, marks = {"a": "a:2", "b": "b:1"}, {"note": "y", "kept": "x"}
+    assert second.follow(pending) == Difference(images, {"tier": None}, marks)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"metadata": 1}', '{"metadata": {}, "spec": 2}']
+)
+def test_a_pending_change_that_cannot_be_read_is_none(text: str):
+    assert read_pending(pod(**{labels.IN_PLACE_GRACE: text})) is None

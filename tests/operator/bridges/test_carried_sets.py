@@ -10,10 +10,10 @@ from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 from kohort.apis.bridges.carried_lws import carry_by_serving
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
+from kohort.apiserver.store.entries import Event
+from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object, find_condition, labels_of, name_of
-from kohort.simulator import kinds
-from kohort.simulator.store.entries import Event
 
 CARRIED = {"kohort.dev/carrier": "modelserving"}
 FORCED = {**CARRIED, "kohort.dev/force": "true"}
@@ -50,7 +50,7 @@ async def start(lab: Lab, **more: Any) -> None:
 
 class TestLife:
     async def test_lws_api_basic(self, lab: Lab):
-        """Upstream's case of that name (spec §8.1): an owner, four labels, and deletes cascade."""
+        """Upstream's case of that name: an owner, four labels, and deletes cascade."""
         await lab.apply(make_lws("test-lws-basic", groups=1, size=2, annotations=CARRIED))
         await lab.until(lambda: lab.is_available("test-lws-basic"), 120)
         serving = lab.find(SERVING, "test-lws-basic") or {}

@@ -5,9 +5,10 @@ from edits import edit_as, set_image
 from operator_lab import Lab, make_lws
 from operator_truth import Budget, Truth
 
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import find_condition
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 

@@ -10,9 +10,10 @@ from operator_lab import set_image as set_own_image
 from operator_truth import Budget, Truth
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET as API
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 from kohort.views.explain import Explanation, explain
 from kohort.views.picture import take_picture
 from kohort.views.samples import gather, needed

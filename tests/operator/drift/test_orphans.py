@@ -10,9 +10,10 @@ from pods_truth import PodTruth
 
 from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset.verbs import VERBS
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition, find_controller, uid_of
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 
@@ -125,14 +126,16 @@ async def test_a_set_of_another_owner_is_refused_by_its_name(lab: Lab):
     assert "belongs to Deployment d" in stalled(lab)
 
 
-async def test_a_forged_revision_stops_nobody(lab: Lab):
+async def test_a_forged_revision_does_not_stop_the_rollout(lab: Lab):
     await bring_up(lab)
     real = next(
-        r for r in lab.all(kinds.REVISION) if find_controller(r)["kind"] == "LeaderWorkerSet"
+        r
+        for r in lab.all(kinds.CONTROLLER_REVISION)
+        if find_controller(r)["kind"] == "LeaderWorkerSet"
     )
     metadata = {k: real["metadata"][k] for k in ("labels", "ownerReferences")}
     forged = {"metadata": {**metadata, "name": "forged"}, "revision": 99, "data": {"spec": "no"}}
-    target = lab.api.target(kinds.REVISION, "default")
+    target = lab.api.target(kinds.CONTROLLER_REVISION, "default")
     await lab.api.create(target, forged, WriteOptions(manager="user"))
     await lab.delete(kinds.POD, "x-1-1", grace_seconds=0)
     await lab.run(60)
@@ -205,7 +208,7 @@ async def test_orphaned_leaders_of_the_pods_carrier_are_adopted_untouched(lab: L
         assert owner.get("uid") == uid_of(lab.lws())
     assert not {("create", "Pod"), ("delete", "Pod")} & set(lab.cluster.tried)
     await lab.delete(LWS, "x")
-    await lab.until(lambda: not lab.all(kinds.POD) and not lab.all(kinds.REVISION))
+    await lab.until(lambda: not lab.all(kinds.POD) and not lab.all(kinds.CONTROLLER_REVISION))
 
 
 async def test_orphans_that_meet_another_template_are_rolled_within_the_budget(lab: Lab):

@@ -8,9 +8,9 @@ from operator_lab import Lab, make_lws
 from pods_truth import is_serving
 from test_group_edits import images, rest
 
+from kohort.apiserver.store.entries import ChangeType, Event
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition, is_leaving
-from kohort.simulator import kinds
-from kohort.simulator.store.entries import ChangeType, Event
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 REVISION = f"{PREFIX}template-revision-hash"

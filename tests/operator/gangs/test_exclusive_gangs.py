@@ -10,9 +10,9 @@ from topology_lab import make_packed, open_topology_lab
 from kohort.apis.api import DEFAULTS
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.apis.leaderworkerset import labels
+from kohort.cluster import kinds
 from kohort.cluster.node_labels import RACK
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.simulator import kinds
 from kohort.simulator.scheduling.scheduler import Scheduler
 
 ALONE = {labels.EXCLUSIVE_TOPOLOGY: RACK}
@@ -50,7 +50,7 @@ async def test_workers_come_although_their_leader_has_no_node(lab: Lab, carrier:
     assert without_nodes(lab)
     for pod in pods.values():
         assert (terms(pod, "podAffinity"), terms(pod, "podAntiAffinity")) == ([RACK], [RACK])
-        assert RACK not in pod["spec"].get("nodeSelector", {})
+        assert RACK not in pod["spec"].get("nodeSelector", {})  # type: ignore[attr-defined]
 
 
 async def test_the_gang_is_placed_in_a_domain_of_its_own(lab: Lab, carrier: str):

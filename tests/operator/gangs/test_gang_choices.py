@@ -14,10 +14,10 @@ from kohort.apis.gangs.dialects import kueue, volcano
 from kohort.apis.gangs.dialects.coscheduling import COSCHEDULING
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP
 from kohort.apis.leaderworkerset import labels
+from kohort.apiserver.api.requests import WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, uid_of
 from kohort.controller.process.gangs import gather_tiers, read_tier
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import WriteOptions
 
 BOTH = Settings(gangs=(volcano.VOLCANO, COSCHEDULING))
 GANG = f"/metadata/annotations/{labels.GANG.replace('/', '~1')}"

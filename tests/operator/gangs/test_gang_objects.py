@@ -12,11 +12,11 @@ from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.gangs.dialects.kubernetes import V1ALPHA2
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.apis.leaderworkerset import labels
+from kohort.apiserver.api.requests import WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.errors import Forbidden
 from kohort.cluster.objects import Object, find_condition, name_of, uid_of
-from kohort.simulator import kinds
-from kohort.simulator.admission.inprocess import ApiAdmission
-from kohort.simulator.api.requests import WriteOptions
+from kohort.simulator.api_admission import ApiAdmission
 
 HARD = {"mode": "hard", "highestTierAllowed": 1}
 PARTS = {"size": 4, "subGroupPolicy": {"subGroupSize": 2}}

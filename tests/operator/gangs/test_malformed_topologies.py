@@ -7,9 +7,10 @@ from operator_lab import Lab
 from topology_lab import find_degraded, make_packed, open_topology_lab
 
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
+from kohort.cluster.port import PatchType
 from kohort.controller.caches.informers import Reports
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 
 ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 BAD = [5, {"tier": 1, "tierName": ["a"]}, {"tier": 1, "members": 7}, {"tier": 1, "members": [3]}]

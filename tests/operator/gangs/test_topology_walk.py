@@ -21,8 +21,8 @@ from topology_lab import (
 from kohort.apis.api import DEFAULTS
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.apis.leaderworkerset import labels
+from kohort.cluster import kinds
 from kohort.cluster.objects import name_of, uid_of
-from kohort.simulator import kinds
 from kohort.simulator.scheduling.scheduler import Scheduler
 
 HARD = {"mode": "hard", "highestTierAllowed": 2}

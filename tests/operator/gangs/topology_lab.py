@@ -7,12 +7,12 @@ from operator_lab import Lab, make_lws
 
 from kohort.apis.api import Settings
 from kohort.apis.gangs.definitions import definitions_of
-from kohort.apis.gangs.definitions.volcano import QUEUE
-from kohort.apis.gangs.dialects.volcano import HYPER_NODE, POD_GROUP
+from kohort.apis.gangs.dialects.volcano import HYPER_NODE, POD_GROUP, QUEUE
 from kohort.apis.leaderworkerset import labels
+from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 DEGRADED = "TopologyDegraded"
 ROOM = {"container": {"resources": {"requests": {"cpu": "100m"}}}}

@@ -9,9 +9,10 @@ from kohort.apis.api import DEFAULTS
 from kohort.apis.inferenceservice import kinds as ome
 from kohort.apis.inferenceservice.accelerator_class.api import ACCELERATOR_CLASS
 from kohort.apis.inferenceservice.base_model.api import BASE_MODEL, CLUSTER_BASE_MODEL
+from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object, labels_of, name_of
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 API = "ome.io/v1beta1"
 LABEL = "models.ome.io/clusterbasemodel.llama"

@@ -3,7 +3,7 @@
 from model_lab import ModelLab, accelerator
 
 from kohort.apis.inferenceservice import kinds as ome
-from kohort.simulator import kinds
+from kohort.cluster import kinds
 
 RACK = "topology.kohort.dev/rack"
 FIRST = ["gpu-00", "gpu-01", "gpu-02", "gpu-03"]

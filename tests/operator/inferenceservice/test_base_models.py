@@ -5,8 +5,8 @@ import pytest
 from model_lab import DOWNLOAD_ERROR, DOWNLOAD_FOR, FACTS, FIRST_RACK, KEY, LABEL, ModelLab, model
 
 from kohort.apis.inferenceservice import kinds as ome
+from kohort.cluster import kinds
 from kohort.cluster.objects import name_of
-from kohort.simulator import kinds
 from kohort.simulator.nodes import NodeMake, make_node
 
 NODES = [f"gpu-0{number}" for number in range(8)]

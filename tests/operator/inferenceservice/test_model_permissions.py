@@ -3,9 +3,9 @@
 from model_lab import ModelLab, accelerator, model
 
 from kohort.apis.inferenceservice import kinds as ome
+from kohort.cluster import kinds
 from kohort.cluster.permissions import Grant
 from kohort.controller.install.permissions import cluster_grants
-from kohort.simulator import kinds
 
 
 def name_grant(grant: Grant) -> str:

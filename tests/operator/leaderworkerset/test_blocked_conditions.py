@@ -6,9 +6,9 @@ import pytest
 from operator_lab import LWS, Lab, make_lws, set_image
 
 from kohort.apis.leaderworkerset import labels
+from kohort.apiserver.api.requests import WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import WriteOptions
 from kohort.simulator.stages import CRASH_AFTER, FAILED, PULL_ERROR
 from kohort.views.evidence.cluster import find_subject
 

@@ -9,8 +9,8 @@ from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP, QUEUE_NAME
 from kohort.apis.leaderworkerset import labels
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, name_of, uid_of
-from kohort.simulator import kinds
 
 ROOM = {"container": {"resources": {"requests": {"cpu": "100m"}}}}
 
@@ -124,7 +124,7 @@ async def test_the_gang_of_a_leader_that_was_deleted_is_waited_for_and_made_anew
     assert is_in_order(lab)
 
 
-async def test_a_gang_that_somebody_deleted_comes_back(lab: Lab, carrier: str):
+async def test_a_deleted_gang_comes_back(lab: Lab, carrier: str):
     await bring_up(lab, make(carrier))
     pods = {uid_of(pod) for pod in lab.all(kinds.POD)}
     for group in lab.all(POD_GROUP):
@@ -178,7 +178,7 @@ async def test_a_cluster_without_pod_groups_is_told_of_and_the_rest_works(carrie
     await lab.close()
 
 
-async def test_without_gangs_nobody_looks_for_pod_groups(carrier: str):
+async def test_without_gangs_no_pod_groups_are_listed(carrier: str):
     lab = await open_gang_lab(Lab())
     await lab.apply(make(carrier))
     await lab.until(lab.is_available)

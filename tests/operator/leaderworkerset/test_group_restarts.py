@@ -1,4 +1,4 @@
-"""A group lives and dies as one, once for each failure (reliability §4.2, spec §4.7)."""
+"""A group lives and dies as one, once for each failure."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import pytest
 from operator_lab import Lab, make_lws, set_image
 from operator_truth import PREFIX, Truth
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 CRASH = "sim.kohort.dev/crash-after"
 
@@ -112,7 +112,7 @@ async def test_a_group_that_has_started_restarts_after_start(lab: Lab):
 
 
 async def test_an_old_group_that_restarts_in_a_rollout_stays_whole_and_old(lab: Lab):
-    """Spec §4.8: all of it is made from the old revision, its size as well."""
+    """All of it is made from the old revision, its size as well."""
     truth = await bring_up(lab, rollout={"partition": 1})
     size = {"op": "replace", "path": "/spec/leaderWorkerTemplate/size", "value": 2}
     await lab.edit("x", set_image("engine:2"), size)

@@ -1,12 +1,12 @@
-"""Requirement 003 from top to bottom, on a running operator, under both strategies."""
+"""The guide of LeaderWorkerSet from top to bottom, on a running operator, under both strategies."""
 
 import pytest
 from operator_lab import Lab, make_lws, set_image
 from operator_truth import PREFIX, Budget, Truth
 
 from kohort.apis.api import Settings
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 ROLLOUT = {"maxUnavailable": 2, "maxSurge": 2}
 
@@ -23,7 +23,7 @@ async def roll(lab: Lab) -> Truth:
 
 
 async def test_compatible_takes_the_stages_of_the_guide():
-    """Stages 1, 2, 3, 5 and 9; 7 and 8 are one step since upstream's #778 (spec §13)."""
+    """Stages 1, 2, 3, 5 and 9; 7 and 8 are one step since lws#778."""
     lab = await Lab(Settings(strategy="compatible")).open()
     truth = await roll(lab)
     assert truth.steps == [(0, 4), (4, 6), (2, 6), (0, 6), (0, 4)]
@@ -31,7 +31,7 @@ async def test_compatible_takes_the_stages_of_the_guide():
 
 
 async def test_compatible_shows_every_stage_of_the_guide():
-    """Stages 7 and 8 are one: surge goes at once when no more than two wait (spec §13)."""
+    """Stages 7 and 8 are one: surge goes at once when no more than two wait."""
     lab = await Lab(Settings(strategy="compatible")).open()
     truth = Truth(lab)
     await lab.apply(make_lws(groups=4, size=1, rollout=ROLLOUT))

@@ -1,12 +1,12 @@
-"""What upstream was seen to do wrong, each with its number (spec §9, §14, §16)."""
+"""What upstream was seen to do wrong, with the numbers of its issues."""
 
 import pytest
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 from operator_truth import PREFIX, Truth, controller_of
 
+from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 
 async def bring_up(lab: Lab, **more: object) -> Truth:
@@ -83,7 +83,7 @@ async def test_a_foreground_delete_ends_and_makes_nothing_anew(lab: Lab):
     await lab.run(120)
     assert lab.find(LWS, "x") is None
     assert len(truth.leaders) == 2
-    assert not lab.all(kinds.POD) + lab.all(kinds.STATEFUL_SET) + lab.all(kinds.REVISION)
+    assert not lab.all(kinds.POD) + lab.all(kinds.STATEFUL_SET) + lab.all(kinds.CONTROLLER_REVISION)
 
 
 def probe_on_init() -> Object:
@@ -95,7 +95,7 @@ def probe_on_init() -> Object:
 
 
 async def test_a_refused_template_is_told_and_not_tried_again(lab: Lab):
-    """Spec §16.4: upstream says nothing, and leaks a revision at each try."""
+    """Upstream says nothing, and leaks a revision at each try."""
     await bring_up(lab)
     lab.cluster.writes.clear()
     lab.cluster.tried.clear()
@@ -115,9 +115,11 @@ async def test_a_refused_template_is_told_and_not_tried_again(lab: Lab):
 
 
 async def test_a_second_revision_of_the_same_hash_harms_nobody(lab: Lab):
-    """Spec §16.5: upstream leaves one in about one of 25 creations."""
+    """Upstream leaves one in about one of 25 creations."""
     await bring_up(lab)
-    own = next(r for r in lab.all(kinds.REVISION) if controller_of(r) == uid_of(lab, LWS, "x"))
+    own = next(
+        r for r in lab.all(kinds.CONTROLLER_REVISION) if controller_of(r) == uid_of(lab, LWS, "x")
+    )
     again = {**own, "revision": 2, "metadata": {**own["metadata"]}}
     again["metadata"]["name"] = own["metadata"]["name"][:-1] + "2"
     for key in ("uid", "resourceVersion", "creationTimestamp"):
@@ -165,10 +167,14 @@ async def test_a_scale_to_nothing_and_back(lab: Lab):
 
 async def test_the_revision_of_a_set_that_lost_it_is_made_again(lab: Lab):
     truth = await bring_up(lab)
-    own = next(r for r in lab.all(kinds.REVISION) if controller_of(r) == uid_of(lab, LWS, "x"))
-    await lab.delete(kinds.REVISION, own["metadata"]["name"])
+    own = next(
+        r for r in lab.all(kinds.CONTROLLER_REVISION) if controller_of(r) == uid_of(lab, LWS, "x")
+    )
+    await lab.delete(kinds.CONTROLLER_REVISION, own["metadata"]["name"])
     await lab.run(30)
-    found = [r for r in lab.all(kinds.REVISION) if controller_of(r) == uid_of(lab, LWS, "x")]
+    found = [
+        r for r in lab.all(kinds.CONTROLLER_REVISION) if controller_of(r) == uid_of(lab, LWS, "x")
+    ]
     assert [r["metadata"]["labels"][f"{PREFIX}template-revision-hash"] for r in found] == [
         truth.target
     ]

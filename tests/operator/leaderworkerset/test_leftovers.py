@@ -3,8 +3,8 @@
 from operator_lab import LWS, Lab, make_lws, set_image
 from operator_truth import PREFIX, controller_of
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 
 async def replace_while_nothing_is_collected(lab: Lab) -> Object:
@@ -41,10 +41,10 @@ async def test_a_revision_under_the_key_of_an_earlier_version_stays_in_force(lab
     await lab.until(lab.is_available)
     await lab.stop_operator()
     root, label = lab.lws()["metadata"]["uid"], f"{PREFIX}template-revision-hash"
-    own = next(r for r in lab.all(kinds.REVISION) if controller_of(r) == root)
+    own = next(r for r in lab.all(kinds.CONTROLLER_REVISION) if controller_of(r) == root)
     path = f"/metadata/labels/{label.replace('/', '~1')}"
     earlier = {"op": "replace", "path": path, "value": "earlier"}
-    await lab.edit(own["metadata"]["name"], earlier, kind=kinds.REVISION)
+    await lab.edit(own["metadata"]["name"], earlier, kind=kinds.CONTROLLER_REVISION)
     for name in ("x", "x-0", "x-1"):
         await lab.edit(name, earlier, kind=kinds.STATEFUL_SET)
     for pod in lab.all(kinds.POD):

@@ -8,10 +8,11 @@ from operator_lab import LWS, Lab, make_lws
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition, name_of
+from kohort.cluster.port import PatchType
 from kohort.controller.process.measures import Measures
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 
 NAME = "leaderworkersets.leaderworkerset.x-k8s.io"
 ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -10,8 +10,8 @@ from test_takeover_runs import open_lab as open_recorded
 from test_takeover_runs import recorded, samples
 
 from kohort.apis.leaderworkerset.spec import size_of
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, annotations_of, name_of
-from kohort.simulator import kinds
 
 OURS = "kohort.dev/"
 
@@ -36,7 +36,9 @@ async def test_no_set_its_revisions_and_no_pod_of_a_plain_workload_carries_a_key
         assert {name_of(obj): find_keys(obj) for obj in made} == {
             name_of(obj): set() for obj in made
         }
-    stored = [r for r in lab.all(kinds.REVISION) if "template" in r["data"].get("spec", {})]
+    stored = [
+        r for r in lab.all(kinds.CONTROLLER_REVISION) if "template" in r["data"].get("spec", {})
+    ]
     assert all(find_keys(revision["data"]) == set() for revision in stored)
     await lab.close()
 

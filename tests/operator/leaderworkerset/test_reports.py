@@ -7,10 +7,11 @@ import orjson
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 from operator_truth import Truth
 
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.store.entries import Event
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
-from kohort.simulator.store.entries import Event
+from kohort.cluster.port import PatchType
 
 
 class Statuses:
@@ -219,7 +220,11 @@ async def test_the_last_ten_revisions_are_kept_for_undo(lab: Lab):
         await lab.until(lab.is_available)
         await lab.run(3)
     uid = lab.lws()["metadata"]["uid"]
-    own = [r for r in lab.all(kinds.REVISION) if r["metadata"]["ownerReferences"][0]["uid"] == uid]
+    own = [
+        r
+        for r in lab.all(kinds.CONTROLLER_REVISION)
+        if r["metadata"]["ownerReferences"][0]["uid"] == uid
+    ]
     kept = [r for r in own if "kohort.dev/history-of" in r["metadata"]["labels"]]
     assert len(own) == 11
     assert sorted(r["revision"] for r in kept) == list(range(3, 13))
@@ -227,7 +232,7 @@ async def test_the_last_ten_revisions_are_kept_for_undo(lab: Lab):
         assert revision["metadata"]["labels"] == {"kohort.dev/history-of": "x"}
 
 
-async def test_a_strategy_that_nobody_knows_is_told(lab: Lab):
+async def test_an_unknown_strategy_is_reported(lab: Lab):
     lab.break_webhooks()
     await lab.apply(make_lws(annotations={"kohort.dev/rollout-strategy": "brave"}))
     await lab.run(10)

@@ -12,8 +12,8 @@ from operator_lab import Lab, make_lws, set_image, set_replicas
 from operator_truth import PREFIX, Truth
 
 from kohort.apis.api import Settings
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 GATE = frozenset({"MaxUnavailableStatefulSet"})
 TOPOLOGY = f"{PREFIX}exclusive-topology"

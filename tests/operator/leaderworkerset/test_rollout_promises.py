@@ -6,8 +6,8 @@ import pytest
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 from operator_truth import Budget, Truth
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 GATE = frozenset({"MaxUnavailableStatefulSet"})
 
@@ -53,7 +53,7 @@ def set_rollout(field: str, value: Any) -> Object:
 async def test_a_rollout_keeps_its_budget(
     wanted: int, unavailable: int, surge: int, gates: frozenset[str]
 ):
-    """Among them what breaks upstream's rule (reliability §4.1), lws#688, #779 and #776."""
+    """Among them what breaks upstream's rule: lws#688, lws#779 and lws#776."""
     lab = await Lab(gates=gates).open()
     truth = await roll(lab, Budget(wanted, unavailable, surge))
     assert truth.breaches == []
@@ -65,12 +65,12 @@ async def test_a_rollout_keeps_its_budget(
 
 @pytest.mark.parametrize("gates", [frozenset(), GATE], ids=["gate off", "gate on"])
 async def test_the_budget_is_used_on_every_version_of_kubernetes(gates: frozenset[str]):
-    """Spec §16.1: with the gate off the set would replace one leader at a time."""
+    """With the gate off the set would replace one leader at a time."""
     lab = await Lab(gates=gates).open()
     truth = await roll(lab, Budget(10, 3))
     assert truth.breaches == []
     assert min(truth.ready_counts) == 7
-    # Each leader is made twice, and no more (spec §16.2).
+    # Each leader is made twice, and no more.
     assert len(truth.leaders) == 20
     await lab.close()
 
@@ -100,7 +100,7 @@ async def test_a_partition_is_kept_until_it_is_lowered(lab: Lab):
 
 
 async def test_a_partition_keeps_surge_until_it_is_lowered(lab: Lab):
-    """Spec §12.2: three groups, one extra, partition two."""
+    """Three groups, one extra, partition two."""
     truth = await roll(lab, Budget(3, surge=1, partition=2))
     assert truth.breaches == []
     assert lab.lws()["status"]["updatedReplicas"] >= 1

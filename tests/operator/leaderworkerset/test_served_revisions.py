@@ -4,8 +4,8 @@ import pytest
 from operator_lab import Lab, make_lws, set_image, set_replicas
 
 from kohort.apis.leaderworkerset import labels
+from kohort.cluster import kinds
 from kohort.cluster.objects import annotations_of
-from kohort.simulator import kinds
 from kohort.simulator.stages import PULL_ERROR
 
 CARRIERS = pytest.mark.parametrize("carrier", ["statefulsets", "pods"])
@@ -14,7 +14,7 @@ TEMPLATE = "/spec/leaderWorkerTemplate/workerTemplate"
 
 def served(lab: Lab) -> list[int]:
     """The numbers of the revisions that are said to have served."""
-    owned = [r for r in lab.all(kinds.REVISION) if _owner_of(r) == "LeaderWorkerSet"]
+    owned = [r for r in lab.all(kinds.CONTROLLER_REVISION) if _owner_of(r) == "LeaderWorkerSet"]
     return sorted(r["revision"] for r in owned if labels.SERVED in annotations_of(r))
 
 

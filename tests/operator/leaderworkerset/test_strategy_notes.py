@@ -6,7 +6,7 @@ from operator_lab import Lab, make_lws
 
 from kohort.apis.api import Settings
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.simulator import kinds
+from kohort.cluster import kinds
 from kohort.views.samples import gather
 
 NOTE = "kohort.dev/strategy-in-use"
@@ -26,7 +26,7 @@ def read_strategy(lab: Lab) -> str:
 
 
 def notes(lab: Lab) -> list[str]:
-    found = [r["metadata"].get("annotations") or {} for r in lab.all(kinds.REVISION)]
+    found = [r["metadata"].get("annotations") or {} for r in lab.all(kinds.CONTROLLER_REVISION)]
     return [each[NOTE] for each in found if NOTE in each]
 
 

@@ -4,7 +4,7 @@ import pytest
 from operator_lab import Lab
 from test_takeover_runs import add_nodes, by_uid, load
 
-from kohort.simulator import kinds
+from kohort.cluster import kinds
 from upstream_objects import KEY, UNIQUE, Upstream, read_vector
 
 SAMPLES = {

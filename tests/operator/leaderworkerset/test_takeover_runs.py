@@ -12,9 +12,9 @@ from operator_lab import LWS, Lab
 from operator_truth import Budget, Truth
 
 from kohort.apis.leaderworkerset import spec
+from kohort.apiserver.api.writes.storage import selectable_fields
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator import kinds
-from kohort.simulator.api.writes.storage import selectable_fields
 
 SHARED = os.environ.get("KOHORT_SHARED")
 recorded = pytest.mark.skipif(not SHARED, reason="KOHORT_SHARED names no folder of recordings")
@@ -25,7 +25,7 @@ KINDS: dict[str, Kind] = {
         kinds.POD,
         kinds.STATEFUL_SET,
         kinds.SERVICE,
-        kinds.REVISION,
+        kinds.CONTROLLER_REVISION,
         kinds.CLAIM,
     )
 }

@@ -6,8 +6,8 @@ from operator_lab import Lab, make_lws, set_image
 from operator_truth import PREFIX, Budget, Truth
 
 from kohort.apis.leaderworkerset.objects import sets
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 TOPOLOGY = f"{PREFIX}exclusive-topology"
 ESCAPED = TOPOLOGY.replace("/", "~1")
@@ -27,7 +27,7 @@ def topologies(lab: Lab) -> set[str | None]:
 
 
 async def test_what_the_user_changed_rolls_under_the_budget(lab: Lab):
-    """Upstream lets the set roll its leaders outside of all budgets (spec §4.4)."""
+    """Upstream lets the set roll its leaders outside of all budgets."""
     truth = await bring_up(lab, annotations={"a": "b"})
     truth.promise(Budget(4))
     key = truth.target
@@ -85,7 +85,7 @@ async def test_a_set_that_has_not_seen_its_template_yet_gives_nothing_up(lab: La
 
 
 async def test_labels_of_others_are_no_difference(lab: Lab):
-    """Spec §16.8: the server copies topology labels from nodes to pods."""
+    """The server copies topology labels from nodes to pods."""
     await bring_up(lab)
     label = "topology.kubernetes.io~1zone"
     add = {"op": "add", "path": f"/metadata/labels/{label}", "value": "z"}

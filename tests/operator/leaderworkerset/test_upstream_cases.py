@@ -1,4 +1,4 @@
-"""The cases of upstream's end-to-end suite, 1 to 16, written anew (spec §8.2)."""
+"""The cases of upstream's end-to-end suite, 1 to 16, written anew."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from operator_truth import PREFIX, Truth
 
 from kohort.apis.leaderworkerset.revision import revision_data
 from kohort.apis.revision_hash import hash_revision
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 TPU = {"resources": {"limits": {"google.com/tpu": "4"}}}
 TEMPLATE = "/spec/leaderWorkerTemplate"
@@ -80,7 +80,7 @@ async def test_03_a_foreground_delete_takes_the_object_last(lab: Lab):
     assert lab.find(LWS, "x") is not None
     await lab.run(60)
     assert lab.find(LWS, "x") is None
-    assert not lab.all(kinds.POD) + lab.all(kinds.STATEFUL_SET) + lab.all(kinds.REVISION)
+    assert not lab.all(kinds.POD) + lab.all(kinds.STATEFUL_SET) + lab.all(kinds.CONTROLLER_REVISION)
 
 
 async def test_04_a_rollout_replaces_every_group(lab: Lab):

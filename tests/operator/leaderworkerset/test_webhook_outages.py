@@ -3,8 +3,8 @@
 from operator_lab import Lab, make_lws, set_image
 from operator_truth import PREFIX, Budget, Truth
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulator import kinds
 
 WHOLE_SECONDS = 30
 
@@ -98,7 +98,7 @@ async def test_pods_that_were_made_without_our_marks_are_made_again(lab: Lab):
     assert mended and mended["metadata"]["labels"][f"{PREFIX}group-index"] == "3"
 
 
-async def test_at_rest_nobody_asks_anything(lab: Lab):
+async def test_at_rest_the_operator_does_not_probe_admission(lab: Lab):
     await bring_up(lab)
     asked: list[str] = []
 

@@ -7,8 +7,8 @@ from operator_lab import Lab
 
 from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.simulator import kinds
 
 KIND = MODEL_SERVING.kind
 

@@ -5,9 +5,10 @@ import pytest
 from serving_lab import ServingLab
 
 from kohort.apis.bridges.conversions import TO_SERVING, convert_documents
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, name_of, owner_reference
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 from lws_samples import SHARED, list_upstream
 
 # What the samples ask of nodes; cpu and memory of the largest engine among them.

@@ -2,8 +2,8 @@
 
 from serving_lab import ServingLab, role, start
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import name_of
-from kohort.simulator import kinds
 
 SLOW = {"annotations": {"sim.kohort.dev/stop-for": "8s"}}
 

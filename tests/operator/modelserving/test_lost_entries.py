@@ -2,8 +2,8 @@
 
 from serving_lab import ServingLab, role, start
 
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import DeleteOptions
+from kohort.apiserver.api.requests import DeleteOptions
+from kohort.cluster import kinds
 
 GROUP, ROLE = "ServingGroupRecreate", "RoleRecreate"
 

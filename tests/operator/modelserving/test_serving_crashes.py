@@ -3,7 +3,7 @@
 import pytest
 from serving_lab import ServingLab, role, serving
 
-from kohort.simulator import kinds
+from kohort.cluster import kinds
 
 ROLES = (role("prefill"), role("decode", 2))
 
@@ -35,7 +35,7 @@ async def test_what_is_half_made_is_completed(lab: ServingLab, writes: int):
     made = lab.pods()
     assert len(made) == lab.expected() == 12
     assert len([s for s in lab.all(kinds.SERVICE) if s["metadata"]["name"] != "kubernetes"]) == 6
-    assert len(lab.all(kinds.REVISION)) == 1
+    assert len(lab.all(kinds.CONTROLLER_REVISION)) == 1
 
 
 @pytest.mark.parametrize("strategy", ["ServingGroupRollingUpdate", "RoleRollingUpdate"])

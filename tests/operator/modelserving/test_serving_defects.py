@@ -1,5 +1,5 @@
 """
-What upstream was seen to do wrong (spec §13.2): each defect has a number, and a test that bears it.
+What upstream was seen to do wrong: each defect of ``docs/upstream-defects.md`` has a test that bears its number.
 
 | defect | test |
 |---|---|
@@ -19,13 +19,13 @@ from gang_lab import VOLCANO, define_pod_groups
 from serving_lab import KIND, ServingLab, role, serving, start
 
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
+from kohort.apiserver.api.admission import NoAdmission, Review
+from kohort.apiserver.api.requests import Target
+from kohort.apiserver.store.entries import Event
+from kohort.cluster import kinds
 from kohort.cluster.errors import InternalError
 from kohort.cluster.objects import Object, name_of
-from kohort.simulator import kinds
-from kohort.simulator.api.admission import NoAdmission, Review
-from kohort.simulator.api.requests import Target
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES, NEVER_READY, RUN_FOR
-from kohort.simulator.store.entries import Event
 
 PREFIX = "modelserving.volcano.sh/"
 
@@ -218,9 +218,11 @@ async def test_defect_12_a_rollout_by_role_stores_its_revision(lab: ServingLab):
     await start(lab, role(), replicas=1, rolloutStrategy=strategy)
     await lab.set_image("engine:2")
     await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"})
-    stored = {r["metadata"]["labels"][PREFIX + "revision"] for r in lab.all(kinds.REVISION)}
+    stored = {
+        r["metadata"]["labels"][PREFIX + "revision"] for r in lab.all(kinds.CONTROLLER_REVISION)
+    }
     assert lab.status()["updateRevision"] in stored
-    assert len({r["revision"] for r in lab.all(kinds.REVISION)}) == 2
+    assert len({r["revision"] for r in lab.all(kinds.CONTROLLER_REVISION)}) == 2
 
 
 async def test_defect_16_a_queue_that_changes_reaches_the_gangs():

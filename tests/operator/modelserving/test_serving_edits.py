@@ -4,8 +4,8 @@ import pytest
 from edits import edit_as
 from serving_lab import KIND, ServingLab, role, start
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object, find_condition, labels_of
-from kohort.simulator import kinds
 
 PREFIX = "modelserving.volcano.sh/"
 PLACES = ("name", "group-name", "role", "role-id", "group-index", "group-hash")
@@ -190,24 +190,26 @@ class TestRevisions:
         self, lab: ServingLab, label: str, value: str | None
     ):
         await start(lab, role())
-        stored, uids = lab.all(kinds.REVISION)[0], lab.uids()
-        await relabel(lab, kinds.REVISION, stored["metadata"]["name"], **{label: value})
+        stored, uids = lab.all(kinds.CONTROLLER_REVISION)[0], lab.uids()
+        await relabel(lab, kinds.CONTROLLER_REVISION, stored["metadata"]["name"], **{label: value})
         await lab.run(5)
-        assert [labels_of(found) for found in lab.all(kinds.REVISION)] == [labels_of(stored)]
+        assert [labels_of(found) for found in lab.all(kinds.CONTROLLER_REVISION)] == [
+            labels_of(stored)
+        ]
         await rest(lab)
         assert lab.uids() == uids
 
     async def test_a_forged_revision_is_replaced_and_nothing_rolls(self, lab: ServingLab):
         await start(lab, role())
-        stored, uids = lab.all(kinds.REVISION)[0], lab.uids()
+        stored, uids = lab.all(kinds.CONTROLLER_REVISION)[0], lab.uids()
         await lab.stop_operator()
-        await lab.delete(kinds.REVISION, stored["metadata"]["name"])
+        await lab.delete(kinds.CONTROLLER_REVISION, stored["metadata"]["name"])
         forged = {**stored, "data": {"data": [role("other")]}}
         forged["metadata"] = {**stored["metadata"], "resourceVersion": ""}
         await lab.apply(forged)
         lab.start_operator()
         await lab.run(10)
-        assert [found["data"] for found in lab.all(kinds.REVISION)] == [stored["data"]]
+        assert [found["data"] for found in lab.all(kinds.CONTROLLER_REVISION)] == [stored["data"]]
         await rest(lab)
         assert lab.uids() == uids
 
@@ -215,10 +217,10 @@ class TestRevisions:
         self, lab: ServingLab
     ):
         await start(lab, role())
-        stored, uids = lab.all(kinds.REVISION)[0], lab.uids()
-        await lab.delete(kinds.REVISION, stored["metadata"]["name"])
+        stored, uids = lab.all(kinds.CONTROLLER_REVISION)[0], lab.uids()
+        await lab.delete(kinds.CONTROLLER_REVISION, stored["metadata"]["name"])
         await lab.run(10)
-        assert [found["data"] for found in lab.all(kinds.REVISION)] == [stored["data"]]
+        assert [found["data"] for found in lab.all(kinds.CONTROLLER_REVISION)] == [stored["data"]]
         await rest(lab)
         assert lab.uids() == uids
 

@@ -3,8 +3,8 @@
 import pytest
 from serving_lab import KIND, ServingLab, role, serving, start
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import annotations_of, labels_of, name_of
-from kohort.simulator import kinds
 
 PREFIX = "modelserving.volcano.sh/"
 
@@ -21,7 +21,7 @@ class TestBirth:
         assert lab.status()["currentRevision"] == lab.status()["updateRevision"]
 
     async def test_writes_are_as_few_as_there_are_objects(self, lab: ServingLab):
-        """§10: pods, Services and a revision, once each."""
+        """Pods, Services and a revision, once each."""
         await start(lab)
         made = {kind: n for (verb, kind), n in lab.cluster.writes.items() if verb == "create"}
         assert (made["Pod"], made["Service"], made["ControllerRevision"]) == (8, 4, 1)
@@ -42,7 +42,7 @@ class TestBirth:
         assert annotations_of(worker)[PREFIX + "entry-name"] == name_of(entry)
 
     async def test_no_replicas_are_none(self, lab: ServingLab):
-        """§13.2.2: a ModelServing of zero groups is reconciled, and grows."""
+        """Defect 2: a ModelServing of zero groups is reconciled, and grows."""
         await start(lab, replicas=0)
         assert lab.status()["replicas"] == 0
         await lab.set_field("/spec/replicas", 1)
@@ -86,7 +86,7 @@ class TestRecovery:
         assert changed == {name for name in before if name.startswith("x-0-")}
 
     async def test_without_a_policy_only_what_is_missing_comes_back(self, lab: ServingLab):
-        """§13.2.1, kthena#1661."""
+        """Defect 1, kthena#1661."""
         await start(lab, recoveryPolicy="None")
         before = lab.uids()
         await lab.delete(kinds.POD, "x-0-decode-0-1")
@@ -123,7 +123,7 @@ class TestScale:
         assert lab.uids() == before
 
     async def test_the_cheapest_group_goes_and_the_lowest_hole_is_filled(self, lab: ServingLab):
-        """§3.6: after a choice by cost the ordinals may have holes."""
+        """After a choice by cost the ordinals may have holes."""
         await start(lab, role("decode"), replicas=3)
         cost = {"controller.kubernetes.io/pod-deletion-cost": "100"}
         for group in (0, 2):

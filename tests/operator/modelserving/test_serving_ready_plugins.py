@@ -7,8 +7,8 @@ import pytest
 from serving_lab import ServingLab, role, serving, start
 
 from kohort.apis.modelserving.plugins.known import load_registry
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, annotations_of, find_condition, labels_of
-from kohort.simulator import kinds
 
 PLUGIN = """
 from kohort.apis.modelserving.plugins.plugin import Plugin

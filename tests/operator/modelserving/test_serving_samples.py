@@ -8,9 +8,10 @@ import pytest
 import yaml
 from serving_lab import KIND, ServingLab
 
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 from serving_examples import REQUIREMENT_001
 
 SHARED = os.environ.get("KOHORT_SHARED")

@@ -1,5 +1,5 @@
 """
-What kthena's controller left is taken over without a restarted pod (ModelServing §13.1).
+What kthena's controller left is taken over without a restarted pod.
 
 The objects were recorded from the upstream controller on a real control plane. Only metadata of
 pods is patched: labels and annotations that upstream does not write.

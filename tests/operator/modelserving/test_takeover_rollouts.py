@@ -1,12 +1,13 @@
-"""A rollout that kthena's controller had begun is finished by ours, within its budget (§13.1)."""
+"""A rollout that kthena's controller had begun is finished by ours, within its budget."""
 
 import orjson
 import pytest
 from serving_lab import KIND, ServingLab
 
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of, name_of, uid_of
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 from recorded_servings import Recorded, name_case, needs_recording, recordings
 
 pytestmark = needs_recording

@@ -1,5 +1,5 @@
 """
-The cases of upstream's end-to-end suite, written anew (spec §8.1); each says which one it is.
+The cases of upstream's end-to-end suite, written anew; each says which one it is.
 
 Those that need a kubelet with real images, a chart or a ModelBooster are not here. ``LWSAPIBasic``
 is in ``tests/operator/bridges``, negative replicas in ``tests/controller_admission``.
@@ -11,11 +11,11 @@ import pytest
 from edits import edit_as
 from serving_lab import KIND, ServingLab, role, serving, start
 
+from kohort.apiserver.store.entries import Event
+from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.simulator import kinds
 from kohort.simulator.stages import NEVER_READY, PULL_ERROR
-from kohort.simulator.store.entries import Event
 
 PREFIX = "modelserving.volcano.sh/"
 COST = "controller.kubernetes.io/pod-deletion-cost"

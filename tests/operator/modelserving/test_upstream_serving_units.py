@@ -1,5 +1,5 @@
 """
-The cases of upstream's unit tests (spec §8.2) that need an operator, and where the others are.
+The cases of upstream's unit tests that need an operator, and where the others are.
 
 | case | test |
 |---|---|
@@ -22,11 +22,11 @@ from gang_lab import VOLCANO, define_pod_groups
 from serving_lab import ServingLab, role, serving, start
 
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
+from kohort.apiserver.api.admission import NoAdmission, Review
+from kohort.apiserver.api.requests import Target
+from kohort.cluster import kinds
 from kohort.cluster.errors import InternalError
 from kohort.cluster.objects import Kind, Object, labels_of, name_of
-from kohort.simulator import kinds
-from kohort.simulator.api.admission import NoAdmission, Review
-from kohort.simulator.api.requests import Target
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 PREFIX = "modelserving.volcano.sh/"
@@ -54,7 +54,7 @@ async def crash(lab: ServingLab, pod: str, times: int = 9) -> None:
 async def test_nothing_is_made_from_a_revision_that_could_not_be_stored(lab: ServingLab):
     await start(lab, role(), replicas=1)
     before = lab.uids()
-    lab.api.context.admission = Refusing("CREATE", kinds.REVISION)
+    lab.api.context.admission = Refusing("CREATE", kinds.CONTROLLER_REVISION)
     await lab.set_image("engine:2")
     await lab.run(30)
     assert lab.uids() == before
@@ -108,7 +108,7 @@ async def test_old_revisions_are_forgotten_but_for_ten(lab: ServingLab):
     for number in range(2, 15):
         await lab.set_image(f"engine:{number}")
         await lab.run(1)
-    stored = lab.all(kinds.REVISION)
+    stored = lab.all(kinds.CONTROLLER_REVISION)
     assert len(stored) == 11
     assert len({revision["revision"] for revision in stored}) == 11
     held = {labels_of(revision)[PREFIX + "revision"] for revision in stored}

@@ -8,10 +8,11 @@ from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
-from kohort.simulator.embedded.prerequisites import list_prerequisites
+from kohort.cluster.port import PatchType
+from kohort.simulator.embedded.scheduler_objects import list_prerequisites
 
 KIND = ROLE_BASED_GROUP.kind
 

@@ -1,13 +1,14 @@
-"""Rules over roles: skew while scaling and updating, order, ratio (RoleBasedGroup §3.12, §3.13)."""
+"""Rules over roles: skew while scaling and updating, order, ratio."""
 
 from typing import Any
 
 from group_lab import GroupLab, group, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, name_of
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 WIDE = {"rolloutStrategy": {"rollingUpdate": {"maxUnavailable": 4}}}
 
@@ -101,7 +102,7 @@ async def test_defect_10_a_policy_that_is_edited_counts_at_once(lab: GroupLab):
 
 
 async def test_a_ratio_takes_the_partner_of_a_scaled_role_along(lab: GroupLab):
-    """Requirement 002: A to B as 2 to 1, when an autoscaler raises one of them."""
+    """A to B as 2 to 1, when an autoscaler raises one of them."""
     ratio = {labels.RATIO: '{"pd": {"prefill": 2, "decode": 1}}'}
     await lab.apply(policy({"scaling": {"maxSkew": "100%"}}, "prefill", "decode", **ratio))
     scaled = standalone("decode", 1, scalingAdapter={"enable": True})

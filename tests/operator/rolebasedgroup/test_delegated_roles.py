@@ -1,12 +1,13 @@
-"""Roles that Deployments, StatefulSets and LeaderWorkerSets carry (RoleBasedGroup §3.5)."""
+"""Roles that Deployments, StatefulSets and LeaderWorkerSets carry."""
 
 import pytest
-from group_lab import GroupLab, leader_worker, standalone, start
+from group_lab import GroupLab, group, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.objects import Object, name_of
 
-TYPES = {"Deployment": labels.DEPLOYMENT, "StatefulSet": labels.STATEFUL_SET}
+TYPES = {"Deployment": DEPLOYMENT, "StatefulSet": STATEFUL_SET}
 
 
 def carried(role: Object, kind: str = "apps/v1/StatefulSet") -> Object:
@@ -39,13 +40,35 @@ async def test_at_rest_nothing_is_written_about_what_others_carry(lab: GroupLab)
     assert dict(lab.cluster.tried) == before
 
 
+@pytest.mark.parametrize("kind", TYPES)
+async def test_what_the_server_writes_otherwise_is_no_difference(lab: GroupLab, kind: str):
+    """It leaves out zeros, and writes amounts in its own way."""
+    container = {
+        "name": "engine",
+        "image": "engine:1",
+        "resources": {"requests": {"cpu": "0.5", "memory": "1024Mi"}},
+        "volumeMounts": [{"name": "cache", "mountPath": "/cache", "readOnly": False}],
+    }
+    spec = {
+        "containers": [container],
+        "hostNetwork": False,
+        "volumes": [{"name": "cache", "emptyDir": {}}],
+    }
+    role = standalone("router", 1, standalonePattern={"template": {"spec": spec}})
+    await start(lab, carried({**role, "minReadySeconds": 0}, f"apps/v1/{kind}"))
+    before = lab.cluster.tried.copy()
+    await lab.set_field("/metadata/annotations", {"example.com/note": "look again"})
+    await lab.run(30)
+    assert lab.cluster.tried == before
+
+
 async def test_a_role_that_changes_its_kind_leaves_nothing_behind(lab: GroupLab):
     await start(lab, carried(standalone("router", 2)))
     await lab.set_field(
         f"/spec/roles/0/annotations/{labels.WORKLOAD_TYPE.replace('/', '~1')}",
         "workloads.x-k8s.io/v1alpha2/RoleInstanceSet",
     )
-    await lab.until(lambda: not lab.all(labels.STATEFUL_SET) and lab.is_done())
+    await lab.until(lambda: not lab.all(STATEFUL_SET) and lab.is_done())
     assert len(lab.all(labels.INSTANCE)) == 2
 
 
@@ -57,9 +80,51 @@ async def test_defect_4_an_adapter_of_a_stateful_set_has_a_selector(lab: GroupLa
 
 
 async def test_leaders_and_workers_wait_for_a_kind_that_is_not_served(lab: GroupLab):
-    from group_lab import group
-
     kind = "leaderworkerset.x-k8s.io/v1/LeaderWorkerSet"
     await lab.apply(group(carried(leader_worker(), kind), standalone("router", 1)))
     await lab.until(lambda: len(lab.pods("router")) == 1)
     assert not lab.is_ready()
+
+
+async def test_what_left_the_role_leaves_its_set(lab: GroupLab):
+    marks = {"labels": {"tier": "1"}, "annotations": {labels.IN_PLACE_SCHEDULING: "Preferred"}}
+    await start(lab, {**standalone("router", 1), **marks})
+    await lab.set_field("/spec/roles", [standalone("router", 1)])
+    await lab.run(30)
+    metadata = lab.all(labels.INSTANCE_SET)[0]["metadata"]
+    assert "tier" not in metadata["labels"]
+    assert labels.IN_PLACE_SCHEDULING not in metadata["annotations"]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+async def test_what_left_the_role_leaves_its_workload(lab: GroupLab, kind: str):
+    spec = {
+        "containers": [{"name": name, "image": "engine:1"} for name in ("engine", "aside")],
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+    }
+    role = standalone("router", 1, standalonePattern={"template": {"spec": spec}})
+    await start(lab, carried({**role, "minReadySeconds": 2}, f"apps/v1/{kind}"))
+    await lab.set_field("/spec/roles", [carried(standalone("router", 1), f"apps/v1/{kind}")])
+    await lab.until(lab.is_done)
+    await lab.run(30)
+    (found,) = lab.all(TYPES[kind])
+    left = found["spec"]["template"]["spec"]
+    assert [each["name"] for each in left["containers"]] == ["engine"]
+    assert "nodeSelector" not in left and "minReadySeconds" not in found["spec"]
+
+
+@pytest.mark.parametrize("kind", TYPES)
+async def test_a_role_is_updated_after_the_one_that_it_depends_on(lab: GroupLab, kind: str):
+    router = standalone("router", 1, dependencies=["decode"])
+    await start(lab, standalone("decode", 2), carried(router, f"apps/v1/{kind}"))
+    await lab.set_image("engine:2", 0)
+    await lab.set_image("engine:2", 1)
+
+    def find_image() -> str:
+        (found,) = lab.all(TYPES[kind])
+        return str(found["spec"]["template"]["spec"]["containers"][0]["image"])
+
+    await lab.until(lambda: find_image() == "engine:2")
+    decodes = [pod["spec"]["containers"][0]["image"] for pod in lab.pods("decode").values()]
+    assert decodes == ["engine:2"] * 2
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"})

@@ -1,12 +1,14 @@
-"""Scaling adapters: what an autoscaler writes and reads (RoleBasedGroup §3.6)."""
+"""Scaling adapters: what an autoscaler writes and reads."""
 
 import pytest
 from group_lab import KIND, GroupLab, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apiserver.api.requests import Patch, WriteOptions
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import Object
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 SCALED = {"scalingAdapter": {"enable": True}}
 
@@ -43,7 +45,7 @@ async def test_an_adapter_of_leaders_and_workers_counts_leaders(lab: GroupLab):
 
 async def test_what_an_autoscaler_asks_for_reaches_the_group_and_its_pods(lab: GroupLab):
     await start(lab, standalone("router", 2, **SCALED))
-    revisions = len(lab.all(labels.CONTROLLER_REVISION))
+    revisions = len(lab.all(CONTROLLER_REVISION))
     before = lab.uids()
     await scale(lab, 4)
     await lab.until(lambda: len(lab.pods()) == 4 and lab.is_done())
@@ -51,7 +53,7 @@ async def test_what_an_autoscaler_asks_for_reaches_the_group_and_its_pods(lab: G
     assert adapter(lab)["status"]["replicas"] == 4
     assert adapter(lab)["status"]["lastScaleTime"]
     assert before.items() <= lab.uids().items()
-    assert len(lab.all(labels.CONTROLLER_REVISION)) == revisions
+    assert len(lab.all(CONTROLLER_REVISION)) == revisions
 
 
 async def test_scale_to_zero_and_back_works(lab: GroupLab):

@@ -4,7 +4,7 @@ import pytest
 from group_lab import GroupLab, group, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.simulator import kinds
+from kohort.cluster import kinds
 
 ROLES = (leader_worker("engine", 2), standalone("router", 1))
 
@@ -33,7 +33,7 @@ async def test_what_is_half_made_is_completed(lab: GroupLab, writes: int):
     assert len(lab.pods()) == 5
     assert len(lab.all(labels.INSTANCE)) == 3
     assert len(lab.all(labels.INSTANCE_SET)) == 2
-    assert len(lab.all(kinds.REVISION)) == 3  # of the group and of both sets
+    assert len(lab.all(kinds.CONTROLLER_REVISION)) == 3  # of the group and of both sets
 
 
 @pytest.mark.parametrize("kind", ["InPlaceIfPossible", "RecreatePod"])

@@ -1,14 +1,14 @@
-"""Defects of upstream that must not come back (RoleBasedGroup, Appendix D), by their numbers."""
+"""Defects of upstream that must not come back, by their numbers in ``docs/upstream-defects.md``."""
 
 from typing import Any
 
 from group_lab import GroupLab, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apiserver.api.requests import WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, is_true, name_of, owner_reference
 from kohort.controller.process.configuration import Configuration
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import WriteOptions
 
 ONLY = {"rollingUpdate": {"type": "InPlaceOnly"}}
 

@@ -3,9 +3,11 @@
 from group_lab import KIND, GroupLab, group, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
+from kohort.cluster.kinds import CONFIG_MAP
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 RECREATE = {"type": "RecreatePod", "maxUnavailable": 2, "maxSurge": 1}
 
@@ -33,7 +35,7 @@ async def test_a_group_that_is_applied_again_takes_its_orphans_back(lab: GroupLa
     await lab.until(lab.is_done, 60)
     assert lab.uids() == before
     owner = lab.group()["metadata"]["uid"]
-    left = [*lab.all(labels.INSTANCE_SET), *lab.all(labels.CONFIG_MAP)]
+    left = [*lab.all(labels.INSTANCE_SET), *lab.all(CONFIG_MAP)]
     held = {name_of(obj): obj["metadata"].get("ownerReferences") for obj in left}
     assert {name: [o["uid"] for o in held[name] or ()] for name in ("x-a", "x-b", "x")} == {
         name: [owner] for name in ("x-a", "x-b", "x")

@@ -1,4 +1,4 @@
-"""Groups that are placed together or not at all (RoleBasedGroup §3.14)."""
+"""Groups that are placed together or not at all."""
 
 from collections.abc import AsyncIterator
 
@@ -12,10 +12,10 @@ from kohort.apis.gangs.dialects.kai import KAI
 from kohort.apis.gangs.dialects.kai import POD_GROUP as KAI_GROUP
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP, VOLCANO
 from kohort.apis.rolebasedgroup import labels
+from kohort.apiserver.api.requests import WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.node_labels import RACK
 from kohort.cluster.objects import Object, annotations_of, labels_of, uid_of
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import WriteOptions
 
 GANG = {labels.GANG: "true"}
 GPU = {"resources": {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}}

@@ -1,10 +1,15 @@
 """A RoleBasedGroup from its first pod to its last, with the operator that plans any API."""
 
-from group_lab import KIND, GroupLab, leader_worker, standalone, start
+from group_lab import KIND, GroupLab, group, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.cluster.objects import name_of
-from kohort.simulator import kinds
+from kohort.cluster import kinds
+from kohort.cluster.objects import Object, name_of
+
+
+def is_ready(pod: Object) -> bool:
+    conditions = pod["status"].get("conditions", ())
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
 
 
 class TestBirth:
@@ -28,6 +33,24 @@ class TestBirth:
         await start(lab, standalone(replicas=20))
         await lab.run(5)
         assert sum(lab.cluster.tried.values()) < 5 * 20
+
+    async def test_a_set_that_is_being_made_does_not_get_a_status_at_once(self, lab: GroupLab):
+        await lab.apply(group(standalone()))
+        await lab.until(lambda: bool(lab.pods()))
+        assert not lab.cluster.tried["patch", "RoleInstanceSet/status"]
+        await lab.until(lambda: bool(lab.all(labels.INSTANCE_SET)[0].get("status")), 5)
+
+    async def test_one_that_belongs_to_another_object_says_at_once_that_it_is_ready(
+        self, lab: GroupLab
+    ):
+        config = {"apiVersion": "v1", "kind": "ConfigMap"}
+        made = await lab.apply({**config, "metadata": {"name": "o", "namespace": "default"}})
+        owner = {**config, "name": "o", "uid": made["metadata"]["uid"], "controller": True}
+        body = group(standalone(replicas=5))
+        body["metadata"]["ownerReferences"] = [owner]
+        await lab.apply(body)
+        await lab.until(lambda: len(lab.pods()) == 5 and all(map(is_ready, lab.pods().values())))
+        assert lab.is_ready()
 
     async def test_it_goes_whole(self, lab: GroupLab):
         await start(lab)

@@ -3,6 +3,7 @@
 from group_lab import GroupLab, group, standalone, start, template
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.cluster.kinds import CONFIG_MAP
 from kohort.cluster.objects import Object, annotations_of, name_of
 
 
@@ -64,7 +65,7 @@ async def test_the_discovery_config_follows_the_replicas(lab: GroupLab):
     await start(lab, standalone("router", 1))
     await lab.set_field("/spec/roles/0/replicas", 2)
     await lab.until(lab.is_done)
-    text = lab.all(labels.CONFIG_MAP)
+    text = lab.all(CONFIG_MAP)
     (config,) = [c for c in text if name_of(c) == "x"]
     assert "x-router-1.s-x-router" in config["data"]["config.yaml"]
     assert annotations_of(lab.all(labels.INSTANCE_SET)[0])[labels.ROLE_SIZE] == "2"

@@ -1,10 +1,11 @@
-"""Engine runtime profiles: when their edits reach pods (RoleBasedGroup §3.9)."""
+"""Engine runtime profiles: when their edits reach pods."""
 
+import pytest
 from group_lab import GroupLab, group, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.cluster.objects import Object
-from kohort.simulator import kinds
+from kohort.cluster import kinds
+from kohort.cluster.objects import Object, find_condition
 
 NAMED = {"engineRuntimes": [{"profileName": "p"}]}
 
@@ -48,17 +49,44 @@ async def test_defect_21_an_edit_rolls_pods_where_the_profile_says_so(lab: Group
     await lab.until(lambda: lab.is_done() and sides(lab) == {"side:2"}, 120)
 
 
-async def test_a_role_waits_for_a_profile_that_does_not_exist(lab: GroupLab):
-    await lab.apply(group(standalone(**NAMED)))
+def waiting(lab: GroupLab) -> tuple[str, str]:
+    """The status and the reason of the condition that says what a role waits for."""
+    found = find_condition(lab.group(), "RoleWaiting") or {}
+    return found.get("status", ""), found.get("reason", "")
+
+
+@pytest.mark.parametrize("kind", ("", "apps/v1/StatefulSet", "apps/v1/Deployment"))
+async def test_a_role_alone_waits_for_a_profile_that_does_not_exist(lab: GroupLab, kind: str):
+    annotations = {labels.WORKLOAD_TYPE: kind} if kind else {}
+    await lab.apply(group(standalone("a", 1, annotations=annotations, **NAMED), standalone("b", 1)))
+    await lab.until(lambda: len(lab.pods("b")) == 1)
     await lab.run(30)
-    assert not lab.pods()
-    conditions = {c["type"]: c for c in lab.status().get("conditions", ())}
-    assert len([e for e in lab.all(kinds.EVENT) if e["type"] == "Warning"]) == 1
-    assert any(
-        "create the ClusterEngineRuntimeProfile" in c["message"] for c in conditions.values()
-    )
+    assert not lab.pods("a") and not lab.is_ready()
+    assert waiting(lab) == ("True", "WaitingForProfile")
+    (event,) = [e for e in lab.all(kinds.EVENT) if e["type"] == "Warning"]
+    assert "create the ClusterEngineRuntimeProfile" in event["message"]
     await lab.apply(profile())
     await lab.until(lambda: lab.is_done() and sides(lab) == {"side:1"}, 120)
+    assert waiting(lab) == ("False", "NothingWaits")
+
+
+@pytest.mark.parametrize("kind", ("", "apps/v1/StatefulSet"))
+async def test_a_role_is_scaled_but_not_updated_while_its_profile_is_missing(
+    lab: GroupLab, kind: str
+):
+    annotations = {labels.WORKLOAD_TYPE: kind} if kind else {}
+    await start(lab, standalone("a", 2, annotations=annotations))
+    before = lab.uids()
+    await lab.set_field("/spec/roles/0/engineRuntimes", NAMED["engineRuntimes"])
+    await lab.set_image("engine:2")
+    await lab.set_field("/spec/roles/0/replicas", 3)
+    await lab.until(lambda: len(lab.pods()) == 3)
+    await lab.run(60)
+    assert lab.images() == {"engine:1"} and before.items() <= lab.uids().items()
+    assert waiting(lab) == ("True", "WaitingForProfile") and not lab.is_done()
+    await lab.apply(profile())
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 200)
+    assert sides(lab) == {"side:1"}
 
 
 async def test_a_group_outlives_its_profile(lab: GroupLab):

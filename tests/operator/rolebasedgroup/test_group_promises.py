@@ -1,4 +1,4 @@
-"""What users are promised of groups of roles (RoleBasedGroup §0.3), and Appendix B step by step."""
+"""What users are promised of groups of roles, and an update in place step by step."""
 
 import asyncio
 import contextlib
@@ -8,10 +8,11 @@ import orjson
 from group_lab import GroupLab, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.cluster.port import Selection
-from kohort.simulator import kinds
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType, Selection
 
 GRACE = {"rollingUpdate": {"maxUnavailable": 1, "inPlaceUpdateStrategy": {"gracePeriodSeconds": 5}}}
 
@@ -80,7 +81,7 @@ async def test_promise_a_revision_can_be_had_again(lab: GroupLab):
     await start(lab, standalone(replicas=2))
     await lab.set_image("engine:2")
     await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 120)
-    revisions = [r for r in lab.all(labels.CONTROLLER_REVISION) if name_of(r).startswith("x-")]
+    revisions = [r for r in lab.all(CONTROLLER_REVISION) if name_of(r).startswith("x-")]
     own = [r for r in revisions if labels.GROUP_REVISION in labels_of(r)]
     assert sorted(r["revision"] for r in own) == [1, 2]
     first = next(r for r in own if r["revision"] == 1)
@@ -142,7 +143,7 @@ class Steps:
 async def test_appendix_b_the_timeline_of_an_upgrade_in_place(lab: GroupLab):
     await start(lab, standalone(replicas=3, rolloutStrategy=GRACE))
     before, steps = lab.uids(), Steps()
-    watched = (labels.INSTANCE_SET, labels.CONTROLLER_REVISION, labels.INSTANCE, kinds.POD)
+    watched = (labels.INSTANCE_SET, CONTROLLER_REVISION, labels.INSTANCE, kinds.POD)
     tasks = [asyncio.ensure_future(steps.follow(lab, kind)) for kind in watched]
     await lab.settle()
     await lab.set_image("engine:2")
@@ -160,3 +161,18 @@ async def test_appendix_b_the_timeline_of_an_upgrade_in_place(lab: GroupLab):
     assert held["status"]["currentRevision"] == held["status"]["updateRevision"]
     assert lab.uids() == before
     assert not any(i["status"].get("restartCount") for i in lab.all(labels.INSTANCE))
+
+
+async def test_what_left_the_template_leaves_pods_that_change_twice_within_their_grace_period(
+    lab: GroupLab,
+):
+    await start(lab, standalone(replicas=1, rolloutStrategy=GRACE))
+    before, path = lab.uids(), "/spec/roles/0/standalonePattern/template/metadata"
+    await lab.set_field(path, {"annotations": {"example.com/odd": "true"}})
+    await lab.until(lambda: "example.com/odd" in str(lab.pods()) and lab.is_done(), 60)
+    await lab.edit("x", {"op": "remove", "path": path}, kind=labels.KIND)
+    await lab.set_image("engine:2")
+    await lab.until(lambda: labels.IN_PLACE_GRACE in str(lab.pods()), 60)
+    await lab.set_image("engine:3")
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:3"}, 60)
+    assert "example.com/odd" not in str(lab.pods()) and lab.uids() == before

@@ -1,10 +1,10 @@
-"""What a failing pod takes down with it, and when (RoleBasedGroup §3.8)."""
+"""What a failing pod takes down with it, and when."""
 
 from group_lab import GroupLab, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, name_of
-from kohort.simulator import kinds
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:

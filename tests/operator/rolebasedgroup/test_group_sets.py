@@ -7,8 +7,9 @@ from group_lab import standalone
 from set_lab import CHILD, IMAGE, KIND, SetLab, group_set, start_set
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apiserver.api.requests import Patch, WriteOptions
 from kohort.cluster.objects import annotations_of, is_true, labels_of, name_of
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 
 @pytest.fixture
@@ -153,7 +154,7 @@ class TestRollouts:
 
 
 class TestDefect18:
-    """Appendix D 18: upstream's sets fight with their own groups."""
+    """Upstream's sets fight with their own groups."""
 
     async def test_defect_18_at_rest_nothing_is_written(self, lab: SetLab):
         await start_set(lab, labels={"app": "chat"}, annotations={"note": "a"})

@@ -1,14 +1,22 @@
-"""Instances that are gangs of their own (RoleBasedGroup §2.3, §3.8)."""
+"""Instances that are gangs of their own."""
+
+from dataclasses import replace
 
 import orjson
 import pytest
 from group_lab import GroupLab, group, leader_worker, standalone, start
 from test_group_gangs import open_lab, placed
+from test_instance_restarts import read_changed
 
 from kohort.apis.api import Settings
+from kohort.apis.facts import Whole
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP, VOLCANO
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
+from kohort.cluster.actions import Create
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, annotations_of, name_of, uid_of
+from kohort.planning.plan import plan
 
 GANG = {labels.INSTANCE_GANG: "true"}
 BY_ROLE = {"annotations": GANG}
@@ -128,3 +136,38 @@ async def test_an_old_instance_keeps_the_size_of_its_gang_while_a_partition_hold
     await volcano.run(30)
     held = [name for name in volcano.pods() if name.startswith("x-engine-0")]
     assert minimums(volcano)["x-engine-0"] == len(held) == 2
+
+
+class Passes(tuple):
+    """Objects that count how often all of them are looked at."""
+
+    __slots__ = ()
+    count = 0
+
+    def __iter__(self):
+        type(self).count += 1
+        return super().__iter__()
+
+
+async def count_passes(lab: GroupLab, replicas: int) -> int:
+    await lab.set_field("/spec/roles/0/replicas", replicas)
+    await lab.until(lambda: lab.is_done() and len(gangs(lab)) == replicas)
+    held = read_changed(lab, lambda obj: None)[0]
+    found = Passes(Whole(orjson.dumps(each)) for each in lab.all(POD_GROUP))
+    # One pod of each instance is missing, so that its gang is looked for.
+    pods = tuple(p for p in held.all(POD) if not p.metadata.name.endswith("-1"))
+    children = {**held.children, POD_GROUP: found, POD: pods}
+    snapshot = replace(held, children=children, settings=Settings(gangs=(VOLCANO,)))
+    reading = ROLE_BASED_GROUP.read(snapshot)
+    Passes.count = 0
+    actions = ROLE_BASED_GROUP.render(
+        snapshot, reading, plan(reading.workload, reading.observed, 0.0)
+    )
+    assert sum(isinstance(a, Create) for a in actions) == replicas
+    return Passes.count
+
+
+async def test_gangs_are_looked_through_as_often_for_many_instances_as_for_few(volcano: GroupLab):
+    await start(volcano, placed(leader_worker(replicas=1)), **GANG)
+    few = await count_passes(volcano, 3)
+    assert few == await count_passes(volcano, 9)

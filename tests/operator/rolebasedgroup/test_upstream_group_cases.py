@@ -1,10 +1,11 @@
-"""Cases of upstream's own suites (RoleBasedGroup §5), as tests of ours."""
+"""Cases of upstream's own suites, as tests of ours."""
 
 import pytest
 from group_lab import KIND, GroupLab, group, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import SERVICE
 from kohort.cluster.objects import Object, is_true, name_of
 
 TEMPLATE = "/spec/roles/0/standalonePattern/template/spec"
@@ -19,7 +20,7 @@ def ready(lab: GroupLab, role: str = "") -> int:
 
 
 def service(lab: GroupLab) -> Object:
-    found = next(s for s in lab.all(labels.SERVICE) if name_of(s) == "s-x-engine")
+    found = next(s for s in lab.all(SERVICE) if name_of(s) == "s-x-engine")
     selector: Object = found["spec"]["selector"]
     return selector
 

@@ -1,4 +1,4 @@
-"""Requirement 002: versions of chosen roles are kept together, or go back as one."""
+"""Versions of chosen roles are kept together, or go back as one."""
 
 from dataclasses import replace
 
@@ -13,12 +13,13 @@ from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.apis.rolebasedgroup.revision import make_group_revision
 from kohort.apis.rolebasedgroup.rollback import roll_back
+from kohort.cluster import kinds
 from kohort.cluster.actions import Patch
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import Object, annotations_of, labels_of
 from kohort.model.plans import Rollback
 from kohort.model.reasons import Blocker
 from kohort.planning.plan import plan
-from kohort.simulator import kinds
 from kohort.simulator.stages import PULL_ERROR
 
 WIDE = {"rolloutStrategy": {"rollingUpdate": {"maxUnavailable": 4}}}
@@ -90,8 +91,8 @@ async def test_a_revision_that_no_instance_had_has_not_served(lab: GroupLab):
     held, _ = read_changed(lab, lambda obj: None)
     root = lab.group()
     first = Whole(orjson.dumps(make_group_revision(with_image(root, "engine:2"), 2)))
-    revisions = (*held.all(labels.CONTROLLER_REVISION), first)
-    children = {**held.children, labels.CONTROLLER_REVISION: revisions}
+    revisions = (*held.all(CONTROLLER_REVISION), first)
+    children = {**held.children, CONTROLLER_REVISION: revisions}
     snapshot = replace(held, root=with_image(root, "engine:3"), children=children)
     assert find_served(snapshot) == ""
     unchanged = replace(held, root=with_image(root, "engine:3"))
@@ -110,7 +111,7 @@ def find_served(snapshot: Snapshot) -> str:
 
 
 def group_revision(snapshot: Snapshot) -> Object:
-    held = [stored.decode() for stored in snapshot.all(labels.CONTROLLER_REVISION)]
+    held = [stored.decode() for stored in snapshot.all(CONTROLLER_REVISION)]
     return next(found for found in held if labels.GROUP_REVISION in labels_of(found))
 
 

@@ -10,8 +10,8 @@ from warmup_lab import FAIL, KIND, PRELOAD, SLEEP, WarmupLab, warmup
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.warmup.api import ROLE_BASED_GROUP_WARMUP
+from kohort.cluster import kinds
 from kohort.cluster.objects import labels_of
-from kohort.simulator import kinds
 from kohort.views.samples import gather
 
 

@@ -9,11 +9,12 @@ from kohort.apis.api import DEFAULTS
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.apis.rolebasedgroup.warmup.api import ROLE_BASED_GROUP_WARMUP
+from kohort.apiserver.api.admission import Review
+from kohort.apiserver.api.requests import Patch, Target, WriteOptions
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition, labels_of, name_of
-from kohort.simulator import kinds
-from kohort.simulator.admission.inprocess import ApiAdmission
-from kohort.simulator.api.admission import Review
-from kohort.simulator.api.requests import Patch, PatchType, Target, WriteOptions
+from kohort.cluster.port import PatchType
+from kohort.simulator.api_admission import ApiAdmission
 from kohort.simulator.stages import CRASH_AFTER, RUN_FOR
 
 KIND = labels.WARMUP

@@ -35,13 +35,14 @@ from kohort.apis.carriers.desired import (
     find_changes,
     render_desired,
 )
-from kohort.apis.drift.told import list_edit_events
+from kohort.apis.drift.reports import list_edit_events
 from kohort.apis.facts import PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels as lws_labels
 from kohort.apis.leaderworkerset.admission.defaults import default_workload
 from kohort.apis.leaderworkerset.read import read_workload
 from kohort.apis.modelserving import labels
 from kohort.cluster.actions import Action, Delete
+from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -135,7 +136,7 @@ def _read(snapshot: Snapshot) -> Reading[Memory]:
     status: Object = (held.decode().get("status") or {}) if held is not None else {}
     revision = str(status.get("updateRevision") or _NOT_SEEN) if is_seen else _NOT_SEEN
     owner = held.metadata.uid if held is not None else ""
-    groups = read_groups(snapshot.all(lws_labels.POD), owner, snapshot.root)
+    groups = read_groups(snapshot.all(POD), owner, snapshot.root)
     workload = read_workload(snapshot, revision, groups)
     count = len(groups)
     progress = Progress(boundary=0, count=count, noted=workload.groups, target=workload.revision)
@@ -159,7 +160,7 @@ def _find_own(snapshot: Snapshot) -> Whole | None:
 def _find_leftovers(snapshot: Snapshot, held: Whole | None) -> tuple[SetFacts | PodFacts, ...]:
     """The objects that another carrier made for the set, if the user allows their deletion."""
     uid, name = uid_of(snapshot.root), name_of(snapshot.root)
-    children = (*snapshot.all(lws_labels.STATEFUL_SET), *snapshot.all(lws_labels.POD))
+    children = (*snapshot.all(STATEFUL_SET), *snapshot.all(POD))
     found = tuple(c for c in children if c.metadata.controller == uid)
     if not found:
         return ()
@@ -182,7 +183,7 @@ def _find_leftovers(snapshot: Snapshot, held: Whole | None) -> tuple[SetFacts | 
 
 
 def _kind_of(child: SetFacts | PodFacts) -> Kind:
-    return lws_labels.STATEFUL_SET if isinstance(child, SetFacts) else lws_labels.POD
+    return STATEFUL_SET if isinstance(child, SetFacts) else POD
 
 
 def make_serving(given: Object) -> Object:

@@ -14,9 +14,9 @@ from kohort.apis.facts import Whole
 from kohort.apis.home import Home, is_own_holder
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.references import Key, Reference
+from kohort.cluster.kinds import LEASE
 from kohort.cluster.objects import Kind, Object
 
-LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
 CONFIGURATION = Kind(
     "admissionregistration.k8s.io",
     "v1",

@@ -1,23 +1,17 @@
 """
-Lines of units that another controller runs: we only tell it numbers.
+Lines of units that another controller runs, read as numbers.
 
 A Deployment, a StatefulSet or a LeaderWorkerSet rolls and repairs its units itself. We read a
 tally from its status; a status older than the last change of the spec counts no unit as updated.
-We write its replicas and, where the kind has one, its partition: the ordinal below which units
-stay as they are.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from kohort.cluster.actions import Action, Patch
-from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
-from kohort.cluster.port import Address
+from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
+from kohort.cluster.objects import Kind, Object
 from kohort.model.observed import Tally
-from kohort.model.plans import Step
 
-DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments")
-STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
 LEADER_WORKER_SET = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
 
 
@@ -29,7 +23,6 @@ class Delegate:
     exist: str  # fields of the status
     ready: str
     updated: str
-    partition: tuple[str, ...] = ()  # path in the spec; empty: the kind has no partition
     is_settled: Callable[[Object], bool] = lambda obj: True
 
 
@@ -42,14 +35,12 @@ DELEGATES = {
             "replicas",
             "readyReplicas",
             "updatedReplicas",
-            ("updateStrategy", "rollingUpdate", "partition"),
         ),
         Delegate(
             LEADER_WORKER_SET,
             "replicas",
             "readyReplicas",
             "updatedReplicas",
-            ("rolloutStrategy", "rollingUpdateConfiguration", "partition"),
         ),
     )
 }
@@ -73,39 +64,9 @@ def read_tally(obj: Object) -> Tally:
     )
 
 
-def patch_numbers(obj: Object, step: Step) -> Iterator[Action]:
-    """Patch replicas and partition of the other controller's object to the numbers of a step."""
-    delegate, spec = _find(obj), obj.get("spec") or {}
-    change: Object = {}
-    if spec.get("replicas", 1) != step.rollout.count:
-        change["replicas"] = step.rollout.count
-    if delegate.partition and _partition_of(spec, delegate.partition) != step.rollout.boundary:
-        change |= _nest(delegate.partition, step.rollout.boundary)
-    if change:
-        kind = delegate.kind
-        body = {"metadata": {"uid": uid_of(obj)}, "spec": change}
-        why = f"{kind.name} {name_of(obj)}: {' and '.join(change)} differ"
-        yield Patch(Address(kind, namespace_of(obj), name_of(obj)), body, why=why)
-
-
 def _find(obj: Object) -> Delegate:
     group = obj["apiVersion"].rpartition("/")[0]
     for kind, delegate in DELEGATES.items():
         if (kind.group, kind.name) == (group, obj["kind"]):
             return delegate
     raise ValueError(f"{obj['apiVersion']} {obj['kind']} cannot carry a line")
-
-
-def _partition_of(spec: Object, path: tuple[str, ...]) -> int:
-    found: object = spec
-    for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, int) else 0
-
-
-def _nest(path: tuple[str, ...], value: int) -> Object:
-    body: object = value
-    for key in reversed(path):
-        body = {key: body}
-    assert isinstance(body, dict)
-    return body

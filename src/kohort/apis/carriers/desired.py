@@ -4,7 +4,7 @@ Objects that should exist, and no others: Services, ConfigMaps, budgets, autosca
 Missing objects are created, different ones applied, and those of ours that are no longer
 desired deleted by uid. Only fields that we write are compared: defaults of the API server and
 fields of other clients stay, but a field that we own and no longer want is removed. An object of
-another owner is never touched; it is reported, so that the user can decide.
+another owner is never touched.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,16 +14,7 @@ from typing import Any
 from kohort.apis.facts import Whole
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
-from kohort.cluster.port import Address, PatchForm
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """An object with a name that we need, and with another owner."""
-
-    kind: Kind
-    name: str
-    owner: str  # in words
+from kohort.cluster.port import Address, PatchType
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +31,8 @@ class DesiredObjects:
     former: tuple[str, ...] = ()
     # Dotted paths of maps that the API server replaces whole, such as spec.selector.
     atomic: tuple[str, ...] = ()
+    # Dotted paths of our own marks: to write nothing but these, we take over no fields.
+    marks: tuple[str, ...] = ()
 
 
 def render_desired(
@@ -73,17 +66,8 @@ def apply_made(action: Action, manager: str) -> Action:
         return action
     address = Address(action.kind, action.namespace, name_of(action.obj))
     return Patch(
-        address, action.obj, PatchForm.APPLY, manager, force=True, why=action.why, makes=True
+        address, action.obj, PatchType.APPLY, manager, force=True, why=action.why, makes=True
     )
-
-
-def find_taken(owner: Object, desired: DesiredObjects, held: Iterable[Whole]) -> Iterator[Taken]:
-    """Objects of other owners that have names which we need."""
-    uid, names = uid_of(owner), {name_of(obj) for obj in desired.objects}
-    for found in held:
-        if found.metadata.name in names and found.metadata.controller != uid:
-            owners = [f"{o.kind} {o.name}" for o in found.metadata.owner_references if o.controller]
-            yield Taken(desired.kind, found.metadata.name, owners[0] if owners else "nothing")
 
 
 def _bring(desired: DesiredObjects, wanted: Object, found: Object) -> Iterator[Action]:
@@ -91,17 +75,17 @@ def _bring(desired: DesiredObjects, wanted: Object, found: Object) -> Iterator[A
     if not differences:
         return
     address = Address(desired.kind, namespace_of(wanted), name_of(wanted))
-    adoption = _adopt_fields(desired, found)
-    if adoption:
-        why = f"fields of {desired.kind.name} {address.name} were a former controller's"
-        yield Patch(address, adoption, PatchForm.JSON, desired.manager, why=why)
-        return
     metadata = {**wanted["metadata"], "uid": uid_of(found)}
     if desired.is_guarded:
         metadata["resourceVersion"] = found["metadata"]["resourceVersion"]
     body = {**wanted, "metadata": metadata}
     why = f"{', '.join(differences[:3])} differ"
-    yield Patch(address, body, PatchForm.APPLY, desired.manager, force=True, why=why)
+    apply = Patch(address, body, PatchType.APPLY, desired.manager, force=True, why=why)
+    adoption = [] if set(differences) <= set(desired.marks) else _adopt_fields(desired, found)
+    if adoption:
+        why = f"fields of {desired.kind.name} {address.name} were a former controller's"
+        apply = Patch(address, adoption, PatchType.JSON, desired.manager, why=why, prepares=apply)
+    yield apply
 
 
 def _adopt_fields(desired: DesiredObjects, found: Object) -> list[Object]:
@@ -151,7 +135,8 @@ def find_changes(
 ) -> list[str]:
     """The paths that an apply would change, as far as we can tell before it."""
     owned = _find_owned(found, manager)
-    compared = (*_compare("", wanted, found, atomic), *_find_dropped("", wanted, owned))
+    dropped = (".".join(names) for names in _find_dropped((), wanted, owned))
+    compared = (*_compare("", wanted, found, atomic), *dropped)
     paths = dict.fromkeys(compared)
     return [path for path in paths if not path.startswith(ignored)] if ignored else list(paths)
 
@@ -177,14 +162,20 @@ def _find_owned(found: Object, manager: str) -> Object:
     return {}
 
 
-def _find_dropped(path: str, wanted: Object, owned: Object) -> Iterator[str]:
+def find_dropped(wanted: Object, found: Object, manager: str) -> Iterator[tuple[str, ...]]:
+    """The fields that an apply would remove, each as the names on the way to it."""
+    return _find_dropped((), wanted, _find_owned(found, manager))
+
+
+def _find_dropped(
+    path: tuple[str, ...], wanted: Object, owned: Object
+) -> Iterator[tuple[str, ...]]:
     """Fields that we applied last time and that the desired object no longer has."""
-    prefix = f"{path}." if path else ""
     for key, below in owned.items():
-        if not key.startswith("f:") or (path == "metadata" and key in ("f:uid",)):
+        if not key.startswith("f:") or (path == ("metadata",) and key in ("f:uid",)):
             continue
         name = key[2:]
         if name not in wanted:
-            yield prefix + name
+            yield (*path, name)
         elif isinstance(wanted[name], dict) and isinstance(below, dict):
-            yield from _find_dropped(prefix + name, wanted[name], below)
+            yield from _find_dropped((*path, name), wanted[name], below)

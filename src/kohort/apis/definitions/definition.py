@@ -5,13 +5,14 @@ Its managed-by label says that Kohort made it: an install never overwrites a CRD
 that another project installed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from msgspec import Struct
 
 from kohort.apis.definitions.schemas import write_schema
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, name_of
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 CATEGORIES = ("all", "inference")
@@ -56,6 +57,12 @@ class Definition:
     is_status_apart: bool = True  # whether status is a subresource, which few kinds do without
     is_spec_required: bool = False
     deprecation: str = ""  # the warning for clients of this version
+
+
+@cache
+def name_definition(define: Callable[[], Object]) -> str:
+    """The name of a definition, which costs as much as the definition and never changes."""
+    return name_of(define())
 
 
 def write_definition(definition: Definition, *others: Definition) -> Object:

@@ -22,12 +22,18 @@ VOLUME_CLAIM = "io.k8s.api.core.v1.PersistentVolumeClaim"
 
 def embed_type(name: str) -> Object:
     """The schema of a built-in type, with the schemas of all its fields."""
-    return _expand(_table()[name])
+    schema: Object = orjson.loads(_write(name))  # a fresh copy, faster than any other
+    return schema
 
 
 def list_types() -> list[str]:
     """The names of all built-in types that a workload may embed."""
     return list(_table())
+
+
+@cache
+def _write(name: str) -> bytes:
+    return orjson.dumps(_expand(_table()[name]))
 
 
 def _expand(entry: Object) -> Object:

@@ -7,7 +7,7 @@ names a ``Dialect`` or a sequence of them: variants for one scheduler, the newes
 first, of which the first that the cluster serves is used.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kohort.apis.gangs.intent import Intent, Membership, Tiers
@@ -21,6 +21,12 @@ Survey = Callable[[Iterable[str]], int | None]
 
 def _render_nothing(intent: Intent, tiers: Tiers) -> tuple[Object, ...]:
     return ()
+
+
+def _judge_nothing(
+    obj: Object, queues: Mapping[str, Object], nodes: Sequence[Object]
+) -> Iterator[str]:
+    yield from ()
 
 
 def _lose_nothing(intent: Intent, tiers: Tiers) -> tuple[str, ...]:
@@ -50,6 +56,12 @@ class Dialect:
     is_mutable: bool = True  # whether the spec of its objects may be patched
     writes_pod_topology: bool = False  # whether ``mark`` needs queue and pack of the pod
     queue: str = ""  # the annotation or label of workloads that names their queue
+    queues: Kind | None = None  # the kind of its queues
+    # What keeps a gang's object in its queue, as sentences; from the object, the queues by name,
+    # and all nodes that the user may see.
+    judge_queue: Callable[[Object, Mapping[str, Object], Sequence[Object]], Iterator[str]] = (
+        _judge_nothing
+    )
     needs: tuple[Kind, ...] = ()  # other kinds that a cluster with this scheduler serves
     # Fields of a rendered spec that come and go with clauses of an intent: the operator patches
     # them while no member has a node, and reports those that the API server drops as losses.

@@ -12,7 +12,8 @@ from kohort.apis.gangs.dialects import kubernetes, kueue
 from kohort.apis.gangs.dialects.coscheduling import COSCHEDULING
 from kohort.apis.gangs.dialects.kai import KAI
 from kohort.apis.gangs.dialects.koordinator import KOORDINATOR
-from kohort.apis.gangs.dialects.volcano import VOLCANO
+from kohort.apis.gangs.dialects.volcano import HYPER_NODE, VOLCANO
+from kohort.cluster.objects import Kind
 
 ENTRY_POINTS = "kohort.gangs"
 AUTO = "auto"
@@ -26,6 +27,9 @@ DIALECTS: Known = {
     "kubernetes": (kubernetes.V1BETA1, kubernetes.V1ALPHA2),
     "kueue": (kueue.V1BETA2, kueue.V1BETA1),
 }
+
+# Objects of this kind declare topology domains; no other dialect has such objects.
+DOMAIN: Kind = HYPER_NODE
 
 
 def read_variants(name: str, found: object) -> tuple[Dialect, ...]:

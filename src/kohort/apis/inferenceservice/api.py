@@ -3,7 +3,7 @@
 from kohort.apis.api import Api
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.assembly import OWNED
-from kohort.apis.inferenceservice.children import POD, WATCHED
+from kohort.apis.inferenceservice.children import WATCHED
 from kohort.apis.inferenceservice.decisions import list_decisions, name_strategy
 from kohort.apis.inferenceservice.definition import (
     define_cluster_serving_runtime,
@@ -11,15 +11,18 @@ from kohort.apis.inferenceservice.definition import (
     define_inference_service,
     define_serving_runtime,
 )
+from kohort.apis.inferenceservice.delegation import DELEGATION
 from kohort.apis.inferenceservice.home import HOME
 from kohort.apis.inferenceservice.read import read
 from kohort.apis.inferenceservice.references import REFERENCES
 from kohort.apis.inferenceservice.render import render
 from kohort.apis.inferenceservice.report import list_events, write_error, write_status
 from kohort.apis.inferenceservice.webhooks import READS, WEBHOOKS
+from kohort.cluster.kinds import POD
 from kohort.cluster.permissions import Grant
 
 INFERENCE_SERVICE = Api(
+    delegation=DELEGATION,
     kind=kinds.INFERENCE_SERVICE,
     short_name="isvc",
     watched=WATCHED,

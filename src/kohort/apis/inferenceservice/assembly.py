@@ -42,26 +42,35 @@ from kohort.apis.inferenceservice.strategies.strategy import (
     group_objects,
     make_request,
 )
+from kohort.cluster.kinds import (
+    AUTOSCALER,
+    BUDGET,
+    CONFIG_MAP,
+    DEPLOYMENT,
+    INGRESS,
+    SERVICE,
+    SERVICE_ACCOUNT,
+)
 from kohort.cluster.objects import Kind, Object, name_of
 
 # Every kind that a service may own.
 OWNED = (
-    kinds.CONFIG_MAP,
-    kinds.SERVICE_ACCOUNT,
+    CONFIG_MAP,
+    SERVICE_ACCOUNT,
     kinds.ROLE,
     kinds.ROLE_BINDING,
     kinds.ROLE_BASED_GROUP,
     kinds.COORDINATED_POLICY,
     kinds.WARM_UP,
-    kinds.DEPLOYMENT,
+    DEPLOYMENT,
     kinds.LEADER_WORKER_SET,
     kinds.RAY_CLUSTER,
     kinds.KNATIVE_SERVICE,
-    kinds.SERVICE,
-    kinds.AUTOSCALER,
+    SERVICE,
+    AUTOSCALER,
     kinds.SCALED_OBJECT,
-    kinds.DISRUPTION_BUDGET,
-    kinds.INGRESS,
+    BUDGET,
+    INGRESS,
     kinds.HTTP_ROUTE,
     kinds.VIRTUAL_SERVICE,
     kinds.ISTIO_SIDECAR,
@@ -145,7 +154,7 @@ def _check_kinds(workload: WorkloadObjects) -> None:
 def _model_config(resolution: Resolution) -> Iterator[tuple[Kind, Object]]:
     if resolution.model is not None:
         config = render_model_config(resolution.service, resolution.model, resolution.weight)
-        yield kinds.CONFIG_MAP, config
+        yield CONFIG_MAP, config
 
 
 def _expose(
@@ -160,7 +169,7 @@ def _expose(
         return
     if ingress.is_disabled:
         if is_exposed(service):
-            yield kinds.SERVICE, render_external_service(front_of(configs), service)
+            yield SERVICE, render_external_service(front_of(configs), service)
         return
     mode = resolution.modes.ingress
     if mode is DeploymentMode.SERVERLESS:
@@ -168,9 +177,9 @@ def _expose(
             domain = configuration.cluster_domain
             made = render_virtual_service(configs, service, ingress, domain)
             yield kinds.VIRTUAL_SERVICE, made
-            yield kinds.SERVICE, render_gateway_alias(service, ingress)
+            yield SERVICE, render_gateway_alias(service, ingress)
     elif ingress.uses_gateway_api:
         for route in render_routes(configs, service, ingress):
             yield kinds.HTTP_ROUTE, route
     else:
-        yield kinds.INGRESS, render_ingress(configs, service, ingress)
+        yield INGRESS, render_ingress(configs, service, ingress)

@@ -19,10 +19,18 @@ from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.assembly import OWNED
 from kohort.apis.inferenceservice.objects.owned import FIELD_MANAGER, FORMER_MANAGERS
 from kohort.apis.inferenceservice.strategies.strategy import Existing
+from kohort.cluster.kinds import (
+    AUTOSCALER,
+    BUDGET,
+    CONFIG_MAP,
+    DEPLOYMENT,
+    INGRESS,
+    NODE,
+    POD,
+    SERVICE,
+    SERVICE_ACCOUNT,
+)
 from kohort.cluster.objects import Kind, Object, metadata_of, name_of, uid_of
-
-POD = Kind("", "v1", "Pod", "pods")
-NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 
 
 class ServicePod(PodFacts, rename="camel"):
@@ -63,15 +71,15 @@ def _owners(child: Any) -> tuple[Key, ...]:
 # Kinds of which a cluster may have very many: only those with the service's label are cached. The
 # other kinds are ours or few, and shared with the caches of the APIs that carry services.
 _LABELLED = (
-    kinds.CONFIG_MAP,
-    kinds.SERVICE,
-    kinds.SERVICE_ACCOUNT,
+    CONFIG_MAP,
+    SERVICE,
+    SERVICE_ACCOUNT,
     kinds.ROLE,
     kinds.ROLE_BINDING,
-    kinds.DEPLOYMENT,
-    kinds.AUTOSCALER,
-    kinds.DISRUPTION_BUDGET,
-    kinds.INGRESS,
+    DEPLOYMENT,
+    AUTOSCALER,
+    BUDGET,
+    INGRESS,
 )
 
 

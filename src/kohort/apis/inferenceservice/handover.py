@@ -17,6 +17,7 @@ from kohort.apis.inferenceservice.fields import find_number, read_object, read_o
 from kohort.apis.inferenceservice.kinds import WORKLOADS
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.apis.inferenceservice.strategies.strategy import Existing
+from kohort.cluster.kinds import AUTOSCALER, BUDGET, DEPLOYMENT, INGRESS, SERVICE
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -28,12 +29,12 @@ from kohort.cluster.objects import (
 
 # Kinds that route traffic to a workload or scale it: they change when the new form serves.
 _FRONT = (
-    kinds.INGRESS,
+    INGRESS,
     kinds.HTTP_ROUTE,
     kinds.VIRTUAL_SERVICE,
-    kinds.AUTOSCALER,
+    AUTOSCALER,
     kinds.SCALED_OBJECT,
-    kinds.DISRUPTION_BUDGET,
+    BUDGET,
 )
 
 
@@ -54,7 +55,7 @@ class Handover:
 
     def defers_end(self, kind: Kind) -> bool:
         """Whether the operator must not delete unneeded objects of a kind yet."""
-        return bool(self.waits_on) and not (self.frees_names and kind == kinds.SERVICE)
+        return bool(self.waits_on) and not (self.frees_names and kind == SERVICE)
 
 
 def plan_handover(
@@ -105,7 +106,7 @@ def carry_replicas(plan: ServicePlan, existing: Existing) -> ServicePlan:
 
 
 def _count_units(existing: Existing) -> Iterator[tuple[str, int]]:
-    for kind in (kinds.DEPLOYMENT, kinds.LEADER_WORKER_SET):
+    for kind in (DEPLOYMENT, kinds.LEADER_WORKER_SET):
         for obj in (existing.get(kind) or {}).values():
             component = labels_of(obj).get(labels.COMPONENT, "")
             yield component, find_number(read_object(obj, "spec"), "replicas") or 0
@@ -130,7 +131,7 @@ def _carry(obj: Object, counts: Mapping[str, int]) -> Object:
 
 def _find_front(plan: ServicePlan, name: str) -> str:
     """The component that a Service of the plan selects."""
-    wanted = read_object(read_object(plan.find(kinds.SERVICE, name) or {}, "spec"), "selector")
+    wanted = read_object(read_object(plan.find(SERVICE, name) or {}, "spec"), "selector")
     return str(wanted.get(labels.COMPONENT, ""))
 
 
@@ -149,7 +150,7 @@ def turn_services(plan: ServicePlan, existing: Existing) -> ServicePlan:
 def _change_services(plan: ServicePlan, change: Callable[[Object], Object]) -> ServicePlan:
     objects = tuple(
         replace(desired, objects=tuple(change(obj) for obj in desired.objects))
-        if desired.kind == kinds.SERVICE
+        if desired.kind == SERVICE
         else desired
         for desired in plan.objects
     )
@@ -179,12 +180,12 @@ def _find_old(plan: ServicePlan, existing: Existing) -> Iterator[tuple[Kind, str
 
 def _wanted_services(plan: ServicePlan) -> Iterator[str]:
     for desired in plan.objects:
-        if desired.kind == kinds.SERVICE:
+        if desired.kind == SERVICE:
             yield from (name_of(obj) for obj in desired.objects)
 
 
 def _differs(plan: ServicePlan, existing: Existing, name: str) -> bool:
-    wanted, found = plan.find(kinds.SERVICE, name), _find_service(existing, name)
+    wanted, found = plan.find(SERVICE, name), _find_service(existing, name)
     return found is None or read_object(wanted or {}, "spec").get("selector") != (
         read_object(found, "spec").get("selector")
     )
@@ -198,4 +199,4 @@ def _keep_services(plan: ServicePlan, existing: Existing) -> Iterator[tuple[str,
 
 
 def _find_service(existing: Existing, name: str) -> Object | None:
-    return (existing.get(kinds.SERVICE) or {}).get(name)
+    return (existing.get(SERVICE) or {}).get(name)

@@ -1,5 +1,6 @@
 """The kinds that an InferenceService references, and the kinds that the operator creates for it."""
 
+from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import Kind
 
 GROUP, VERSION = "ome.io", "v1beta1"
@@ -14,15 +15,8 @@ CLUSTER_BASE_MODEL = Kind(GROUP, VERSION, "ClusterBaseModel", "clusterbasemodels
 FINE_TUNED_WEIGHT = Kind(GROUP, VERSION, "FineTunedWeight", "finetunedweights", namespaced=False)
 ACCELERATOR_CLASS = Kind(GROUP, VERSION, "AcceleratorClass", "acceleratorclasses", namespaced=False)
 
-CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
-SERVICE = Kind("", "v1", "Service", "services")
-SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts")
 ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles")
 ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
-DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments")
-AUTOSCALER = Kind("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers")
-DISRUPTION_BUDGET = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets")
-INGRESS = Kind("networking.k8s.io", "v1", "Ingress", "ingresses")
 
 SCALED_OBJECT = Kind("keda.sh", "v1alpha1", "ScaledObject", "scaledobjects")
 LEADER_WORKER_SET = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")

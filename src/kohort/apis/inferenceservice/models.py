@@ -71,7 +71,6 @@ class FineTunedWeight:
 
     name: str
     base_model: str = ""
-    base_namespace: str = ""
     strategy: str = ""  # lora, tfew, …
     is_merged: bool = False  # the weights are a whole model
     type: str = ""
@@ -131,7 +130,6 @@ def read_weight(obj: Object) -> FineTunedWeight:
     return FineTunedWeight(
         name=name_of(obj),
         base_model=read_text(base, "name"),
-        base_namespace=read_text(base, "namespace"),
         strategy=read_text(read_object(spec, "hyperParameters"), "strategy"),
         is_merged=read_object(spec, "configuration").get("merged_weights") is True,
         type=read_text(spec, "modelType"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.inferenceservice.assembly import ServicePlan, plan_service
-from kohort.apis.inferenceservice.children import POD, ServicePod, find_existing
+from kohort.apis.inferenceservice.children import ServicePod, find_existing
 from kohort.apis.inferenceservice.handover import (
     Handover,
     carry_replicas,
@@ -19,6 +19,7 @@ from kohort.apis.inferenceservice.handover import (
     plan_handover,
     turn_services,
 )
+from kohort.apis.inferenceservice.ray_repair import find_deadline
 from kohort.apis.inferenceservice.references import find_configuration, find_known, read_root
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
 from kohort.apis.inferenceservice.status.readiness import read_readiness
@@ -27,6 +28,7 @@ from kohort.apis.inferenceservice.strategies.registry import load_manager
 from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.apis.inferenceservice.units import read_observed, read_workload
 from kohort.apis.inferenceservice.updates import find_held, is_moved, stamp_workloads
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Kind, Object, is_leaving
 
 NO_HANDOVER = Handover()
@@ -70,7 +72,9 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         plan = turn_services(plan, existing)
     workload = read_workload(snapshot, plan, existing)
     observed = read_observed(workload, plan, existing, found, is_ready)
-    return Reading(workload, observed, Memory(plan, existing, pods, handover, held))
+    seconds = find_configuration(snapshot).prober.unavailable_seconds
+    due_at = find_deadline(plan, existing, seconds)
+    return Reading(workload, observed, Memory(plan, existing, pods, handover, held), due_at)
 
 
 def _plan(snapshot: Snapshot, service: InferenceService, existing: Existing) -> ServicePlan:

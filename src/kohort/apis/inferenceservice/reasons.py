@@ -9,17 +9,18 @@ from kohort.apis.api import InvalidWorkload
 
 # Reasons of events.
 READY, NOT_READY = "InferenceServiceReady", "InferenceServiceNotReady"
-MIGRATION, MODEL = "PredictorMigrationError", "ModelReconcileError"
+MODEL = "ModelReconcileError"
 RUNTIME_INVALID, RUNTIME_FETCH = "RuntimeValidationError", "RuntimeFetchError"
 RUNTIME_SELECTION, MERGE = "RuntimeSelectionError", "MergeSpecsError"
 MODE, ACCELERATOR = "DeploymentModeError", "AcceleratorClassError"
 INTERNAL, SERVERLESS_REJECTED = "InternalError", "ServerlessModeRejected"
 STRATEGY, INVALID_MODE = "StrategySelectionFailed", "InvalidDeploymentMode"
 WORKLOAD = "WorkloadReconcileFailed"
+RENEWED = "RayClusterRenewed"  # our own: upstream has no event for it
 
 # Reasons of ``status.modelStatus.lastFailureInfo``.
 MODEL_NOT_FOUND, MODEL_NOT_READY = "BaseModelNotFound", "BaseModelNotReady"
-LOAD_FAILED, UNHEALTHY = "ModelLoadFailed", "RuntimeUnhealthy"
+LOAD_FAILED = "ModelLoadFailed"
 RUNTIME_DISABLED, NO_RUNTIME = "RuntimeDisabled", "NoSupportingRuntime"
 RUNTIME_UNKNOWN, INVALID_SPEC = "RuntimeNotRecognized", "InvalidPredictorSpec"
 

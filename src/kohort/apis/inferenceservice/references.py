@@ -22,6 +22,7 @@ from kohort.apis.inferenceservice.resolution.migration import migrate
 from kohort.apis.inferenceservice.runtimes import read_accelerator, read_runtime
 from kohort.apis.inferenceservice.spec import InferenceService, read_service
 from kohort.apis.references import Reference
+from kohort.cluster.kinds import CONFIG_MAP
 from kohort.cluster.objects import Kind, Object
 
 _ALL = "*"  # no object has this name
@@ -93,7 +94,7 @@ REFERENCES = (
     Reference(kinds.SERVING_RUNTIME, _of_namespace, names_of=_name_all, reads=_read_wish),
     Reference(kinds.CLUSTER_SERVING_RUNTIME, _of_cluster, names_of=_name_all, reads=_read_wish),
     Reference(kinds.ACCELERATOR_CLASS, _of_cluster, names_of=_name_all, reads=_read_wish),
-    Reference(kinds.CONFIG_MAP, _configuration, only=names.CONFIGURATION),
+    Reference(CONFIG_MAP, _configuration, only=names.CONFIGURATION),
 )
 
 
@@ -115,7 +116,7 @@ def find_known(snapshot: Snapshot) -> ReferencedObjects:
 
 def find_configuration(snapshot: Snapshot) -> Configuration:
     """The administrator's settings, or the defaults; raises ServiceError if they are invalid."""
-    found = next(_list(snapshot, kinds.CONFIG_MAP), None)
+    found = next(_list(snapshot, CONFIG_MAP), None)
     return USUAL if found is None else read_configuration(found)
 
 

@@ -16,23 +16,28 @@ from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.children import find_orphans
 from kohort.apis.inferenceservice.fields import read_object
 from kohort.apis.inferenceservice.kinds import WORKLOADS
-from kohort.apis.inferenceservice.objects.owned import FORMER_MANAGERS
+from kohort.apis.inferenceservice.objects.owned import FIELD_MANAGER, FORMER_MANAGERS
+from kohort.apis.inferenceservice.ray_repair import repair_clusters
 from kohort.apis.inferenceservice.read import Memory
+from kohort.apis.inferenceservice.references import find_configuration
 from kohort.apis.inferenceservice.strategies.strategy import Existing
+from kohort.apis.inferenceservice.updates import write_former
 from kohort.cluster.actions import Action, Create, Delete, Patch, address_of
+from kohort.cluster.kinds import AUTOSCALER, BUDGET, DEPLOYMENT, SERVICE
 from kohort.cluster.objects import Object, metadata_of, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address
 from kohort.model.plans import Plan
 
-_SCALED = (kinds.DEPLOYMENT, kinds.LEADER_WORKER_SET)
+_SCALED = (DEPLOYMENT, kinds.LEADER_WORKER_SET)
 _GUARDED = (*_SCALED, kinds.ROLE_BASED_GROUP)
+_MARKS = (f"metadata.annotations.{labels.RENDERED_FROM}",)
 # Objects that follow a change of the form, though a workload of the new form keeps its old spec.
 _TURNED = (
     *WORKLOADS,
-    kinds.SERVICE,
-    kinds.AUTOSCALER,
+    SERVICE,
+    AUTOSCALER,
     kinds.SCALED_OBJECT,
-    kinds.DISRUPTION_BUDGET,
+    BUDGET,
     kinds.COORDINATED_POLICY,
     kinds.WARM_UP,
 )
@@ -45,7 +50,22 @@ def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Ac
     adopted = tuple(_adopt(snapshot))
     if adopted or reading.memory.is_moved:
         return adopted
-    return tuple(_actions(snapshot, reading.memory))
+    seconds = find_configuration(snapshot).prober.unavailable_seconds
+    memory = reading.memory
+    repairs = repair_clusters(memory.plan, memory.existing, seconds, plan.now)
+    return (*_mark_former(memory), *_actions(snapshot, memory), *repairs)
+
+
+def _mark_former(memory: Memory) -> Iterator[Action]:
+    """Note on workloads that keep a former controller's spec for which service they keep it."""
+    for kind, name in sorted(memory.held, key=lambda each: (each[0].name, each[1])):
+        found = (memory.existing.get(kind) or {})[name]
+        notes = write_former(memory.plan, found)
+        if notes is not None:
+            body = {"metadata": {"uid": uid_of(found), "annotations": notes}}
+            why = f"{kind.name} {name} keeps the spec that a former controller gave it"
+            address = Address(kind, namespace_of(found), name)
+            yield Patch(address, body, manager=FIELD_MANAGER, why=why)
 
 
 def _release(root: Object) -> Iterator[Action]:
@@ -106,7 +126,7 @@ def _is_turned(address: Address, memory: Memory) -> bool:
 
 
 def _keep_replicas(desired: DesiredObjects, existing: Existing) -> DesiredObjects:
-    desired = replace(desired, former=FORMER_MANAGERS)
+    desired = replace(desired, former=FORMER_MANAGERS, marks=_MARKS)
     if desired.kind not in _GUARDED:
         return desired
     if desired.kind not in _SCALED:

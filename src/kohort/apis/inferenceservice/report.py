@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from kohort.apis.api import ExecutionSummary, InvalidWorkload, Reading, Snapshot
-from kohort.apis.inferenceservice import labels, reasons
+from kohort.apis.inferenceservice import kinds, labels, reasons
 from kohort.apis.inferenceservice.fields import read_object, read_objects
 from kohort.apis.inferenceservice.read import Memory
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.references import read_root
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.apis.inferenceservice.status import conditions, status
-from kohort.cluster.actions import Patch
+from kohort.cluster.actions import Delete, Patch
 from kohort.cluster.objects import Object, find_condition, metadata_of
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
@@ -96,10 +96,11 @@ def write_error(snapshot: Snapshot, error: InvalidWorkload, now: str) -> Object:
 def list_events(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
-    """Events for changed readiness and for writes that the API server refused."""
+    """Events for changed readiness, refused writes, and Ray clusters that are made anew."""
     return (
         *_list_changes(snapshot.root, reading.memory, summary),
         *_list_refused(summary),
+        *_list_renewed(reading.memory, summary),
         *plan.notices,
     )
 
@@ -123,6 +124,14 @@ def _list_changes(root: Object, memory: Memory, summary: ExecutionSummary) -> It
     if memory.held and find_condition(root, UPDATE_HELD) is None:
         text = "a runtime, a model or an accelerator changed: the pods do not restart for it"
         yield Notice("Normal", UPDATE_HELD, text, "Update")
+
+
+def _list_renewed(memory: Memory, summary: ExecutionSummary) -> Iterator[Notice]:
+    ends = [action for action in summary.done if isinstance(action, Delete)]
+    for action in ends:
+        is_cluster = action.kind == kinds.RAY_CLUSTER
+        if is_cluster and memory.plan.find(action.kind, action.name) is not None:
+            yield Notice("Warning", reasons.RENEWED, f"{action.why}: it is made anew", "Delete")
 
 
 def _list_refused(summary: ExecutionSummary) -> Iterator[Notice]:

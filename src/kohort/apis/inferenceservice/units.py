@@ -19,6 +19,7 @@ from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode
 from kohort.apis.inferenceservice.strategies.role_based_group import NAME as RBG
 from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.apis.inferenceservice.updates import hash_service
+from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import Object, is_leaving, metadata_of, uid_of
 from kohort.model.observed import Group, Observed, Progress, RoleInstances, Tally
 from kohort.model.policies import RecoveryPolicy, RolloutPolicy
@@ -120,7 +121,7 @@ def _find_tally(plan: ServicePlan, config: ComponentConfig, existing: Existing) 
             kinds.LEADER_WORKER_SET,
             names.leader_worker_set_name(config.name),
         ),
-    }.get(config.deployment_mode, (kinds.DEPLOYMENT, config.name))
+    }.get(config.deployment_mode, (DEPLOYMENT, config.name))
     found = (existing.get(kind) or {}).get(name)
     return None if found is None or kind not in DELEGATES else read_tally(found)
 

@@ -5,22 +5,27 @@ No serving pod restarts unless the service's user says so: an annotation on each
 hash of the service and one of the rendered spec. If the service is unchanged and the spec would
 differ, the operator leaves the workload and all objects around it as they are, and a condition
 tells the user how to update. So neither an edit of a shared runtime nor a new version of the
-operator restarts a fleet. A service without any ready pod is updated at once, and so is one with
-the annotation ``kohort.dev/auto-update``.
+operator restarts a fleet. A workload that another controller made has no such annotation: it gets
+one, and keeps its spec in the same way if ours would differ. A service without any ready pod is
+updated at once, and so is one with the annotation ``kohort.dev/auto-update``.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 
+from kohort.apis.carriers.desired import find_changes
 from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.fields import read_object, read_objects, without
 from kohort.apis.inferenceservice.kinds import WORKLOADS
+from kohort.apis.inferenceservice.objects.owned import FIELD_MANAGER
 from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.cluster.objects import Kind, Object, annotations_of, encode_json, labels_of
 
 _LENGTH = 12
+_FORMER = "former"  # in place of the hash: the spec is that of a former controller
+_SCALED = ("spec.replicas",)
 # Annotations that tools write on a service do not count as an edit by its user.
 _TOOLS = ("kubectl.kubernetes.io/", "argocd.argoproj.io/", "meta.helm.sh/", labels.AUTO_UPDATE)
 
@@ -57,8 +62,25 @@ def _find_changed(plan: ServicePlan, existing: Existing) -> Iterator[tuple[Kind,
     for kind in WORKLOADS:
         for name, found in (existing.get(kind) or {}).items():
             held, rendered = _read_stamp(found)
-            if held == intent and _read_stamp(plan.find(kind, name) or {})[1] != rendered:
+            wanted = plan.find(kind, name) or {}
+            if rendered in ("", _FORMER):
+                if held in ("", intent) and _differs(wanted, found):
+                    yield kind, name
+            elif held == intent and _read_stamp(wanted)[1] != rendered:
                 yield kind, name
+
+
+def _differs(wanted: Object, found: Object) -> bool:
+    """Whether the spec of a workload that a former controller made would change."""
+    paths = find_changes(wanted, found, FIELD_MANAGER, _SCALED)
+    return any(path.startswith("spec") for path in paths)
+
+
+def write_former(plan: ServicePlan, found: Object) -> Object | None:
+    """The annotation of a held workload that has none; None if it has one."""
+    if _read_stamp(found)[0]:
+        return None
+    return {labels.RENDERED_FROM: f"{hash_service(plan.service.obj)}.{_FORMER}"}
 
 
 def _stamp(obj: Object, intent: str) -> Object:

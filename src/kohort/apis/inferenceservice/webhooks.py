@@ -29,6 +29,7 @@ from kohort.apis.inferenceservice.resolution import ReferencedObjects
 from kohort.apis.inferenceservice.resolution.resolution import has_full_runner
 from kohort.apis.inferenceservice.runtimes import read_runtime
 from kohort.apis.inferenceservice.spec import read_service
+from kohort.cluster.kinds import CONFIG_MAP, POD
 from kohort.cluster.objects import Kind, Object, annotations_of, is_leaving, name_of, namespace_of
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address
@@ -36,13 +37,12 @@ from kohort.cluster.port import Address
 Handle = Callable[[Object, Object | None, Settings], AdmissionResult]
 Look = Callable[[Object, Settings], tuple[Address, ...]]
 
-POD = Kind("", "v1", "Pod", "pods")
 _CREATE, _BOTH = ("CREATE",), ("CREATE", "UPDATE")
-_CONFIGURATION = Address(kinds.CONFIG_MAP, names.CONTROLLER_NAMESPACE, names.CONFIGURATION)
+_CONFIGURATION = Address(CONFIG_MAP, names.CONTROLLER_NAMESPACE, names.CONFIGURATION)
 
 # Permissions for the objects that the webhooks read.
 READS = (
-    Grant(kinds.CONFIG_MAP, ("get",)),
+    Grant(CONFIG_MAP, ("get",)),
     Grant(kinds.FINE_TUNED_WEIGHT, ("get",)),
     Grant(kinds.ACCELERATOR_CLASS, ("get",)),
     Grant(kinds.BASE_MODEL, ("get", "list")),
@@ -82,7 +82,7 @@ def _guarded(kind: Kind, define: Define, look: Look) -> Look:
 
 def _read_configuration(settings: Settings) -> Configuration:
     """The configuration, or defaults if the ConfigMap does not exist yet."""
-    found = settings.list_beside(kinds.CONFIG_MAP)
+    found = settings.list_beside(CONFIG_MAP)
     return read_configuration(found[0]) if found else Configuration()
 
 

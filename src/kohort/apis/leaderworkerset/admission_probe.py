@@ -13,8 +13,8 @@ from kohort.apis.api import AdmissionProbe, Snapshot
 from kohort.apis.facts import PodFacts, SetFacts
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.drift.name_label import find_missing
-from kohort.apis.leaderworkerset.read import POD, STATEFUL_SET
 from kohort.cluster.actions import Action, Patch
+from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
 from kohort.cluster.port import Address
 

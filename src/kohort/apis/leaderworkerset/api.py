@@ -22,22 +22,14 @@ from kohort.apis.leaderworkerset.drift.scale import REPLICAS
 from kohort.apis.leaderworkerset.drift.templates import TEMPLATE
 from kohort.apis.leaderworkerset.events import list_events
 from kohort.apis.leaderworkerset.home import DISAGGREGATED_SETS, HOME
-from kohort.apis.leaderworkerset.objects.claims import CLAIM
 from kohort.apis.leaderworkerset.objects.gangs import find_dialect
-from kohort.apis.leaderworkerset.read import (
-    HISTORY,
-    NODE,
-    POD,
-    READER,
-    REVISION,
-    SERVICE,
-    STATEFUL_SET,
-)
+from kohort.apis.leaderworkerset.read import HISTORY, READER
 from kohort.apis.leaderworkerset.status import start_status, write_status
 from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.leaderworkerset.verbs import VERBS
 from kohort.apis.losses import Loss, Remaining
 from kohort.apis.ordinals import find_ordinal
+from kohort.cluster.kinds import CLAIM, CONTROLLER_REVISION, NODE, POD, SERVICE, STATEFUL_SET
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -217,7 +209,7 @@ WEBHOOKS = (
 WRITES = (
     Grant(STATEFUL_SET, ("get", "create", "patch")),
     Grant(SERVICE, ("get", "create", "patch")),
-    Grant(REVISION, ("get", "create", "patch", "delete")),
+    Grant(CONTROLLER_REVISION, ("get", "create", "patch", "delete")),
     # We restore a label that another client changed, and adopt orphaned pods.
     Grant(POD, ("get", "create", "patch", "delete")),
     Grant(CLAIM, ("get", "create", "patch")),
@@ -238,7 +230,7 @@ LEADER_WORKER_SET = Api(
         Watched(POD, _read_pod, labels.NAME, _owners),
         Watched(SERVICE, Whole, labels.NAME, _owners),
         Watched(CLAIM, Whole, labels.NAME, _owners),
-        Watched(REVISION, _read_revision, owners=_revision_owners),
+        Watched(CONTROLLER_REVISION, _read_revision, owners=_revision_owners),
         Watched(NODE, read_node),
     ),
     members=POD,

@@ -22,6 +22,7 @@ from kohort.apis.leaderworkerset.pods_carrier import render as pods_render
 from kohort.apis.leaderworkerset.spec import size_of
 from kohort.cluster.actions import Action, Patch
 from kohort.cluster.fields import aggregate
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import annotations_of
 from kohort.cluster.port import Address
 from kohort.model.observed import Failure
@@ -89,7 +90,7 @@ def _note_failures(found: Reading[Any], plan: Plan) -> tuple[Action, ...]:
     known = {failure.incarnation: failure for failure in found.observed.failures}
     new = [f for f in failures if known.get(f.incarnation) != f]
     why = ", ".join(f"group {f.ordinal} failed for the {_nth(f.count)} time" for f in new[:3])
-    address = Address(sets_read.REVISION, found.workload.namespace, revision.metadata.name)
+    address = Address(CONTROLLER_REVISION, found.workload.namespace, revision.metadata.name)
     note = {"metadata": {"annotations": {labels.RESTARTS: write_failures(failures)}}}
     return (Patch(address, note, why=f"{why} ({new[0].incarnation})"),)
 
@@ -108,6 +109,6 @@ def _note_strategy(snapshot: Snapshot, found: Reading[Any]) -> tuple[Action, ...
         strategy = None
     if revision.metadata.annotations.get(labels.STRATEGY_IN_USE) == strategy:
         return ()
-    address = Address(sets_read.REVISION, found.workload.namespace, revision.metadata.name)
+    address = Address(CONTROLLER_REVISION, found.workload.namespace, revision.metadata.name)
     note = {"metadata": {"annotations": {labels.STRATEGY_IN_USE: strategy}}}
     return (Patch(address, note, why="the strategy in use is not written down"),)

@@ -8,19 +8,14 @@ actions has no events.
 from collections.abc import Iterator
 
 from kohort.apis.api import ExecutionSummary, Reading, Snapshot
-from kohort.apis.drift.told import list_edit_events
+from kohort.apis.drift.reports import list_edit_events
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.pods_carrier.read import PodMemory
-from kohort.apis.leaderworkerset.read import (
-    POD,
-    REVISION,
-    SERVICE,
-    STATEFUL_SET,
-    Memory,
-)
+from kohort.apis.leaderworkerset.read import Memory
 from kohort.apis.leaderworkerset.status import TEXTS, claims
 from kohort.apis.leaderworkerset.topology_losses import DEGRADED, SEPARATOR
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD, SERVICE, STATEFUL_SET
 from kohort.cluster.objects import Object, find_condition, name_of
 from kohort.model.plans import Plan, Rollout
 from kohort.model.reasons import Notice
@@ -55,7 +50,7 @@ def _success(lws: Object, reading: Reading[Memory], plan: Plan, action: Action) 
     memory: Memory = reading.memory
     name = name_of(lws)
     match action:
-        case Create(kind=kind) if kind == REVISION:
+        case Create(kind=kind) if kind == CONTROLLER_REVISION:
             yield Notice("Normal", "CreatingRevision", _revision_text(memory), "Create")
         case Create(kind=kind, obj=obj) if kind == STATEFUL_SET:
             text = f"Created worker statefulset for leader pod {name_of(obj)}"
@@ -127,7 +122,7 @@ def _adopts(reading: Reading[Memory], action: Patch) -> bool:
         return memory.leader_set is not None and not memory.leader_set.metadata.controller
     body = action.patch if isinstance(action.patch, dict) else {}
     is_owned = "ownerReferences" in (body.get("metadata") or {})
-    return is_owned and kind in (POD, REVISION, SERVICE)
+    return is_owned and kind in (POD, CONTROLLER_REVISION, SERVICE)
 
 
 def _revision_text(memory: Memory) -> str:

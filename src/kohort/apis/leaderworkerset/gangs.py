@@ -30,9 +30,10 @@ from kohort.apis.leaderworkerset.objects.gangs import (
     find_dialect,
     make_intent,
 )
-from kohort.apis.leaderworkerset.read import POD, find_revision
+from kohort.apis.leaderworkerset.read import find_revision
 from kohort.apis.leaderworkerset.revision import apply_revision
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.kinds import POD
 from kohort.cluster.numbers import find_whole
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address

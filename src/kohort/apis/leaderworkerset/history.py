@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from kohort.apis.api import Reading
 from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.read import HISTORY, REVISION, Memory, find_revision, number_of
+from kohort.apis.leaderworkerset.read import HISTORY, Memory, find_revision, number_of
 from kohort.cluster.actions import Action, Delete, Patch
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.cluster.port import Address
 from kohort.model.plans import Plan
@@ -29,7 +30,7 @@ def mark_served(lws: Object, reading: Reading[Memory], plan: Plan) -> tuple[Acti
     stored = find_revision(reading.memory.revisions, key)
     if stored is None or labels.SERVED in stored.metadata.annotations:
         return ()
-    address = Address(REVISION, namespace_of(lws), stored.metadata.name)
+    address = Address(CONTROLLER_REVISION, namespace_of(lws), stored.metadata.name)
     note = {"metadata": {"annotations": {labels.SERVED: "true"}}}
     return (Patch(address, note, why=f"revision {key} has served"),)
 
@@ -43,11 +44,11 @@ def render_history(lws: Object, revisions: tuple[Whole, ...], key: str) -> Itera
     for revision in old:
         metadata = revision.metadata
         marks = {labels.NAME: None, labels.REVISION: None, HISTORY: name_of(lws)}
-        address = Address(REVISION, namespace_of(lws), metadata.name)
+        address = Address(CONTROLLER_REVISION, namespace_of(lws), metadata.name)
         why = "the rollout has ended: kept for undo"
         yield Patch(address, {"metadata": {"labels": marks}}, why=why)
     surplus = len(aside) + len(old) - KEPT_MAX
     for revision in sorted(aside, key=number_of)[: max(0, surplus)]:
         metadata = revision.metadata
         why = f"more than {KEPT_MAX} old revisions"
-        yield Delete(REVISION, namespace_of(lws), metadata.name, metadata.uid, why=why)
+        yield Delete(CONTROLLER_REVISION, namespace_of(lws), metadata.name, metadata.uid, why=why)

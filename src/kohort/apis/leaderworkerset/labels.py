@@ -8,8 +8,6 @@ from kohort.apis import min_ready, tpu
 from kohort.apis.keys import ANNOTATION, LABEL, UPSTREAM, VARIABLE, Key
 from kohort.cluster.objects import Kind
 
-POD = Kind("", "v1", "Pod", "pods")
-STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
 KIND = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"

@@ -40,8 +40,8 @@ from kohort.apis.min_ready import read_min_ready
 from kohort.apis.ordinals import find_ordinal
 from kohort.apis.revision_hash import hash_revision
 from kohort.apis.strategy_choice import choose_strategy
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD, STATEFUL_SET
 from kohort.cluster.objects import (
-    Kind,
     Object,
     annotations_of,
     is_leaving,
@@ -59,12 +59,6 @@ from kohort.model.policies import (
     Trigger,
 )
 from kohort.model.workload import Role, Workload
-
-POD = labels.POD
-STATEFUL_SET = labels.STATEFUL_SET
-SERVICE = Kind("", "v1", "Service", "services")
-NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
-REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
 
 # Revisions that are kept for undo carry this instead of upstream's labels.
 HISTORY = "kohort.dev/history-of"
@@ -198,7 +192,7 @@ def own_revisions(snapshot: Snapshot) -> tuple[Whole, ...]:
     """The revisions of this very object, lowest number first."""
     # Revisions of the StatefulSets have the same labels, so the owner decides.
     uid = uid_of(snapshot.root)
-    found: tuple[Whole, ...] = snapshot.all(REVISION)
+    found: tuple[Whole, ...] = snapshot.all(CONTROLLER_REVISION)
     own = [r for r in found if r.metadata.controller in ("", uid) and is_readable(r)]
     return tuple(sorted(own, key=number_of))
 
@@ -206,7 +200,7 @@ def own_revisions(snapshot: Snapshot) -> tuple[Whole, ...]:
 def describe_forged(snapshot: Snapshot) -> Iterator[str]:
     """A sentence on each owned ControllerRevision that cannot be read and is ignored."""
     uid = uid_of(snapshot.root)
-    found: tuple[Whole, ...] = snapshot.all(REVISION)
+    found: tuple[Whole, ...] = snapshot.all(CONTROLLER_REVISION)
     for revision in found:
         # One without an owner may belong to an orphaned StatefulSet.
         if revision.metadata.controller == uid and not is_readable(revision):

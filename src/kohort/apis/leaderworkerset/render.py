@@ -32,21 +32,14 @@ from kohort.apis.leaderworkerset.objects.differences import find_differences
 from kohort.apis.leaderworkerset.objects.placement import end_scheduler, place_templates
 from kohort.apis.leaderworkerset.objects.services import group_service, shared_service
 from kohort.apis.leaderworkerset.objects.sets import leader_set, worker_set
-from kohort.apis.leaderworkerset.read import (
-    POD,
-    READER,
-    REVISION,
-    STATEFUL_SET,
-    Memory,
-    find_revision,
-    number_of,
-)
+from kohort.apis.leaderworkerset.read import READER, Memory, find_revision, number_of
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
 from kohort.apis.leaderworkerset.stuck_leaders import release_leaders
 from kohort.apis.leaderworkerset.workers import find_following
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD, STATEFUL_SET
 from kohort.cluster.objects import Object, name_of, namespace_of
-from kohort.cluster.port import Address, PatchForm
+from kohort.cluster.port import Address, PatchType
 from kohort.model.observed import Group
 from kohort.model.plans import Plan
 from kohort.model.units import Phase
@@ -81,7 +74,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
         # This write replaces the last target on the leader set, so the served mark comes first.
         yield from _leader_set_actions(snapshot, reading, plan)
     for stored in memory.revisions:
-        yield from adopt(snapshot.root, REVISION, stored.metadata)
+        yield from adopt(snapshot.root, CONTROLLER_REVISION, stored.metadata)
     yield from put_places_back(snapshot)
     yield from shared_service_actions(snapshot)
     leaders = _leaders_by_ordinal(snapshot, reading)
@@ -109,7 +102,9 @@ def create_revision(lws: Object, memory: Memory) -> Create:
     """Create the ControllerRevision for the current spec."""
     number = number_of(memory.revisions[-1]) + 1 if memory.revisions else 1
     body = make_revision(lws, number, memory.key)
-    return Create(REVISION, namespace_of(lws), body, why=f"revision {memory.key} is not stored")
+    return Create(
+        CONTROLLER_REVISION, namespace_of(lws), body, why=f"revision {memory.key} is not stored"
+    )
 
 
 def _leader_set_actions(
@@ -189,7 +184,7 @@ def _remove_additions(memory: Memory, wanted: Object, found: Object) -> Iterator
     undoes = memory.drift.describe(name_of(found))
     why = f"{removals[0]['path']} was added by another client"
     manager = labels.FIELD_MANAGER
-    yield Patch(address, [version, *removals], PatchForm.JSON, manager, why=why, undoes=undoes)
+    yield Patch(address, [version, *removals], PatchType.JSON, manager, why=why, undoes=undoes)
 
 
 def _hold_template(
@@ -224,7 +219,7 @@ def _gives_up(reading: Reading[Memory], wanted: Object) -> bool:
 
 def _apply(body: Object, why: str, *, disrupts: bool = False) -> Patch:
     address = Address(STATEFUL_SET, namespace_of(body), name_of(body))
-    return Patch(address, body, PatchForm.APPLY, labels.FIELD_MANAGER, True, why, disrupts)
+    return Patch(address, body, PatchType.APPLY, labels.FIELD_MANAGER, True, why, disrupts)
 
 
 def shared_service_actions(snapshot: Snapshot) -> Iterator[Action]:

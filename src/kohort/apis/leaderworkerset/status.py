@@ -8,7 +8,7 @@ observed a new generation.
 """
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.drift.told import judge_edits, put_rare_claim
+from kohort.apis.drift.reports import judge_edits, put_rare_claim
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.topology_losses import DEGRADED, SEPARATOR
 from kohort.cluster.objects import Object, name_of

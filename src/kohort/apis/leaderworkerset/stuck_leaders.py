@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from kohort.apis.api import Snapshot
 from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.objects.claims import CLAIM, goes_when_scaled
-from kohort.apis.leaderworkerset.read import POD, STATEFUL_SET
+from kohort.apis.leaderworkerset.objects.claims import goes_when_scaled
 from kohort.cluster.actions import Action, Patch
+from kohort.cluster.kinds import CLAIM, POD, STATEFUL_SET
 from kohort.cluster.port import Address
 
 FOREGROUND = "foregroundDeletion"

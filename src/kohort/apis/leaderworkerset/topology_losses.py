@@ -28,6 +28,7 @@ from kohort.apis.leaderworkerset.topology import (
     find_topology,
 )
 from kohort.apis.topology import read_pack
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -137,7 +138,7 @@ def _find_ignored(
     tier = snapshot.tiers_of(dialect).find(pack)
     if tier is None or dialect.survey is None:
         return
-    pods: dict[str, PodFacts] = {pod.metadata.name: pod for pod in snapshot.all(labels.POD)}
+    pods: dict[str, PodFacts] = {pod.metadata.name: pod for pod in snapshot.all(POD)}
     for group in groups:
         members = [pods[m.name] for m in group.members if m.is_current and m.name in pods]
         nodes = {pod.spec.node_name for pod in members} - {""}

@@ -18,10 +18,6 @@ _PARTS = ("leaderWorkerTemplate", "networkConfig")
 _POD_TEMPLATES = ("leaderTemplate", "workerTemplate")
 
 
-def _role_of(index: int) -> str:
-    return "leader" if index == 0 else "worker"
-
-
 def _carrier_of(lws: Object, settings: Settings) -> str:
     return annotations_of(lws).get(labels.CARRIER) or settings.carrier
 
@@ -64,6 +60,10 @@ def _release(lws: Object, role: str) -> Object:
     return _partition(released, remembered or 0)
 
 
+def _finish(lws: Object, role: str) -> Object:
+    return _partition(_release(lws, role) if _list_held(lws) else lws, 0)
+
+
 def _list_held(lws: Object) -> tuple[str, ...]:
     return ("",) if HELD in annotations_of(lws) else ()
 
@@ -71,6 +71,13 @@ def _list_held(lws: Object) -> tuple[str, ...]:
 def _list_templates(lws: Object, role: str) -> dict[str, Object]:
     template = spec.template_of(lws)
     return {part: template[part] for part in _POD_TEMPLATES if template.get(part)}
+
+
+def _count_pods(lws: Object, role: str) -> dict[str, int]:
+    size = spec.size_of(lws)
+    if spec.template_of(lws).get("leaderTemplate"):
+        return {"leaderTemplate": 1, "workerTemplate": size - 1}
+    return {"workerTemplate": size}
 
 
 def _put_template(lws: Object, part: str, template: Object) -> Object:
@@ -85,13 +92,14 @@ def _partition(lws: Object, value: int) -> Object:
 
 
 VERBS = UserVerbs(
-    role_of=_role_of,
     carrier_of=_carrier_of,
     list_revisions=_list_revisions,
     go_back=_go_back,
     hold=_hold,
     release=_release,
+    finish=_finish,
     list_held=_list_held,
     list_templates=_list_templates,
     put_template=_put_template,
+    count_pods=_count_pods,
 )

@@ -14,10 +14,11 @@ from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.cluster.actions import Action
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD, SERVICE
 from kohort.cluster.objects import Object, name_of, uid_of
 
 _MADE = (labels.REVISION, labels.ROLE_TEMPLATE_HASH)
-_KINDS = (labels.SERVICE, labels.CONTROLLER_REVISION, POD_GROUP)
+_KINDS = (SERVICE, CONTROLLER_REVISION, POD_GROUP)
 
 
 def is_own_pod(serving: Object, pod: ServingPod) -> bool:
@@ -45,6 +46,6 @@ def adopt_objects(snapshot: Snapshot) -> Iterator[Action]:
         for whole in snapshot.all(kind):
             if is_own(serving, whole.metadata):
                 yield from adopt(serving, kind, whole.metadata)
-    for pod in snapshot.all(labels.POD):
+    for pod in snapshot.all(POD):
         if is_own_pod(serving, pod):
-            yield from adopt(serving, labels.POD, pod.metadata)
+            yield from adopt(serving, POD, pod.metadata)

@@ -27,11 +27,11 @@ from kohort.apis.modelserving.report import list_events, start_status, write_sta
 from kohort.apis.modelserving.spec import DEFAULT_SCHEDULER
 from kohort.apis.modelserving.verbs import VERBS
 from kohort.cluster.fields import FieldError
+from kohort.cluster.kinds import CONTROLLER_REVISION, NODE, POD, SERVICE
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address
 
-NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 HOME = Home(
     namespace="kthena-system",
     lease="lease.kthena.controller-manager",
@@ -40,6 +40,7 @@ HOME = Home(
     field_manager="kohort-modelserving",
     mutating="kthena-controller-manager-mutating-webhook",
     validating="kthena-controller-manager-validating-webhook",
+    deployment="kthena-controller-manager",
 )
 _PATH = "validate-workload-ai-v1alpha1-modelserving"
 _INSTALL = "install Volcano to place groups as gangs"
@@ -60,7 +61,7 @@ def _find_lost(pod: ServingPod, remaining: Remaining) -> Loss | None:
     if place.index == 0:
         return _find_bereft(pod, place, remaining)
     entry = names.entry_name(serving, place.group, place.role, place.instance)
-    found = remaining.find(labels.POD, (metadata.namespace, entry))
+    found = remaining.find(POD, (metadata.namespace, entry))
     if found is None or found.metadata.controller != metadata.controller:
         return None
     noted = metadata.annotations.get(labels.ENTRY_UID)
@@ -112,9 +113,9 @@ def _find_namesake(serving: Object, settings: Settings) -> tuple[Address, ...]:
 # A create of an existing name reads that object; pods are patched when counts change, and
 # edits of other clients are undone.
 WRITES = (
-    Grant(labels.POD, ("get", "create", "patch", "delete")),
-    Grant(labels.SERVICE, ("get", "create", "patch", "delete")),
-    Grant(labels.CONTROLLER_REVISION, ("get", "create", "patch", "delete")),
+    Grant(POD, ("get", "create", "patch", "delete")),
+    Grant(SERVICE, ("get", "create", "patch", "delete")),
+    Grant(CONTROLLER_REVISION, ("get", "create", "patch", "delete")),
     Grant(POD_GROUP, ("get", "create", "patch", "delete")),
 )
 
@@ -132,13 +133,13 @@ def _make(kind: Kind, define: Callable[[], Object], short_name: str, suffix: str
         kind=kind,
         short_name=short_name,
         watched=(
-            Watched(labels.POD, read_pod, labels.NAME, _owners),
-            Watched(labels.SERVICE, Whole, labels.NAME, _owners),
-            Watched(labels.CONTROLLER_REVISION, Whole, labels.NAME, _owners),
+            Watched(POD, read_pod, labels.NAME, _owners),
+            Watched(SERVICE, Whole, labels.NAME, _owners),
+            Watched(CONTROLLER_REVISION, Whole, labels.NAME, _owners),
             Watched(POD_GROUP, Whole, labels.NAME, _owners, _INSTALL, is_needed=False),
             Watched(NODE, read_node),
         ),
-        members=labels.POD,
+        members=POD,
         find_lost=_find_lost,
         read=read,
         render=render,

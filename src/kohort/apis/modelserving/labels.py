@@ -10,9 +10,6 @@ from kohort.apis import min_ready, tpu
 from kohort.apis.keys import ANNOTATION, LABEL, UPSTREAM, VARIABLE, Key
 from kohort.cluster.objects import Kind
 
-POD = Kind("", "v1", "Pod", "pods")
-SERVICE = Kind("", "v1", "Service", "services")
-CONTROLLER_REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
 KIND = Kind("workload.serving.volcano.sh", "v1alpha1", "ModelServing", "modelservings")
 # The group's former name, which documents still use; served beside the current one.
 ALIAS_KIND = Kind("workload.volcano.sh", "v1alpha1", "ModelServing", "modelservings")

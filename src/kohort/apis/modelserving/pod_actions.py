@@ -22,6 +22,7 @@ from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.ready_actions import ReadyActions
 from kohort.apis.modelserving.spec import at_revision
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, namespace_of
 from kohort.cluster.port import Address
 from kohort.model.observed import Group, Instance, Member
@@ -48,7 +49,7 @@ class PodActions:
     def __post_init__(self) -> None:
         self._held = {pod.metadata.name: pod for pod in self.reading.memory.pods}
         self._edited = tuple(pod for pod in self.reading.memory.pods if pod.edits)
-        self._names = {pod.metadata.name for pod in self.snapshot.all(labels.POD)}
+        self._names = {pod.metadata.name for pod in self.snapshot.all(POD)}
 
     def delete(self) -> Iterator[Action]:
         """Delete the pods of retired groups and instances, and ended pods that are recreated."""
@@ -83,7 +84,7 @@ class PodActions:
     def _delete(self, pod: ServingPod, why: str, undoes: str = "") -> Delete:
         metadata = pod.metadata
         name, uid = metadata.name, metadata.uid
-        return Delete(labels.POD, metadata.namespace, name, uid, why=why, undoes=undoes)
+        return Delete(POD, metadata.namespace, name, uid, why=why, undoes=undoes)
 
     def make(self) -> Iterator[Action]:
         """Create entries of missing instances, and workers of entries that exist."""
@@ -153,7 +154,7 @@ class PodActions:
         if entry_uid:
             made["metadata"].setdefault("annotations", {})[labels.ENTRY_UID] = entry_uid
         why = f"pod {name} does not exist"
-        yield Create(labels.POD, namespace_of(self.snapshot.root), made, why)
+        yield Create(POD, namespace_of(self.snapshot.root), made, why)
 
     def _find_maker(self, revision: str) -> PodMaker:
         if revision not in self._makers:
@@ -203,7 +204,7 @@ class PodActions:
             where = InstancePlace(place.group, role, place.instance)
             patch = find_stale_metadata(serving, where, place.index, body)
             if patch is not None:
-                address = Address(labels.POD, metadata.namespace, metadata.name)
+                address = Address(POD, metadata.namespace, metadata.name)
                 patch["metadata"]["uid"] = metadata.uid
                 yield Patch(address, patch, why=f"pod {metadata.name} says old counts")
 

@@ -18,6 +18,7 @@ from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.apis.modelserving.revision import StoredTemplate
 from kohort.apis.modelserving.spec import RoleSpec
 from kohort.cluster.actions import Action
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD, SERVICE
 from kohort.cluster.objects import Kind, Object, labels_of, name_of, uid_of
 
 
@@ -36,7 +37,7 @@ def put_places_back(
             if key not in taken or taken[key] != held.get(key)
         }
         if change:
-            yield from put_labels_back(snapshot, labels.POD, pod.metadata, change)
+            yield from put_labels_back(snapshot, POD, pod.metadata, change)
 
 
 def put_entry_service_back(snapshot: Snapshot, found: Whole, place: PodPlace) -> Iterator[Action]:
@@ -44,15 +45,15 @@ def put_entry_service_back(snapshot: Snapshot, found: Whole, place: PodPlace) ->
     serving = snapshot.root
     marks = place_marks(name_of(serving), place)
     wanted = {key: value for key, value in marks.items() if key != labels.ENTRY}
-    yield from put_marks_back(snapshot, labels.SERVICE, found, wanted)
+    yield from put_marks_back(snapshot, SERVICE, found, wanted)
     spec = {"publishNotReadyAddresses": True, "selector": select_entry(marks)}
-    yield from put_service_back(snapshot, labels.SERVICE, found, spec, uid_of(serving))
+    yield from put_service_back(snapshot, SERVICE, found, spec, uid_of(serving))
 
 
 def put_subdomain_back(snapshot: Snapshot, found: Whole, wanted: Object) -> Iterator[Action]:
     """Restore the Service of a subdomain."""
     owner = uid_of(snapshot.root)
-    yield from put_service_back(snapshot, labels.SERVICE, found, wanted["spec"], owner)
+    yield from put_service_back(snapshot, SERVICE, found, wanted["spec"], owner)
 
 
 def put_marks_back(
@@ -73,4 +74,4 @@ def put_revisions_back(
     """Restore the labels of stored revisions; the API server lets no client edit their content."""
     for template, whole in stored:
         wanted = {labels.NAME: name_of(snapshot.root), labels.REVISION: template.revision}
-        yield from put_marks_back(snapshot, labels.CONTROLLER_REVISION, whole, wanted)
+        yield from put_marks_back(snapshot, CONTROLLER_REVISION, whole, wanted)

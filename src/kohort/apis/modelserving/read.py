@@ -16,7 +16,7 @@ import orjson
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.failures import read_failures
 from kohort.apis.drift.pods import describe_pods
-from kohort.apis.drift.told import list_recent
+from kohort.apis.drift.reports import list_recent
 from kohort.apis.facts import Whole
 from kohort.apis.min_ready import read_min_ready
 from kohort.apis.modelserving import labels
@@ -43,6 +43,7 @@ from kohort.apis.modelserving.spec import (
     roles_of,
 )
 from kohort.apis.strategy_choice import choose_strategy
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD
 from kohort.cluster.objects import (
     Object,
     annotations_of,
@@ -76,7 +77,7 @@ class Memory:
 def read(snapshot: Snapshot) -> Reading[Memory]:
     """The snapshot translated into the model."""
     serving = snapshot.root
-    held: tuple[ServingPod, ...] = snapshot.all(labels.POD)
+    held: tuple[ServingPod, ...] = snapshot.all(POD)
     pods = tuple(pod for pod in held if is_own_pod(serving, pod))
     stored = _own_revisions(snapshot)
     context = _find_context(serving, stored, pods)
@@ -115,7 +116,7 @@ def _list_new_roles(context: Context) -> Mapping[str, tuple[RoleInstances, ...]]
 
 def _own_revisions(snapshot: Snapshot) -> tuple[tuple[StoredTemplate, Whole], ...]:
     serving = snapshot.root
-    held: tuple[Whole, ...] = snapshot.all(labels.CONTROLLER_REVISION)
+    held: tuple[Whole, ...] = snapshot.all(CONTROLLER_REVISION)
     found = [(_read_template(r.raw), r) for r in held if is_own(serving, r.metadata)]
     return tuple(sorted(((t, r) for t, r in found if t), key=lambda pair: pair[0].number))
 

@@ -20,6 +20,7 @@ from kohort.apis.modelserving.plugins.plugin import HookRequest
 from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.apis.modelserving.read import Memory
 from kohort.cluster.actions import Action, Patch
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address
 
@@ -53,7 +54,7 @@ class ReadyActions:
         metadata, body = pod.metadata, (answer or {}).get("metadata") or {}
         notes = {**(body.get("annotations") or {}), labels.READY_PLUGINS: moment}
         change = {**body, "annotations": notes, "uid": metadata.uid}
-        address = Address(labels.POD, metadata.namespace, metadata.name)
+        address = Address(POD, metadata.namespace, metadata.name)
         yield Patch(address, {"metadata": change}, why=f"pod {metadata.name} became ready")
 
     def _make_request(self, pod: ServingPod) -> HookRequest | None:

@@ -21,6 +21,7 @@ from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.revision import StoredTemplate, make_revision, next_number
 from kohort.apis.modelserving.service_actions import list_service_actions
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import name_of, namespace_of
 from kohort.cluster.port import Address
 from kohort.model.plans import Plan
@@ -52,7 +53,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
         number = next_number(template for template, _ in memory.stored)
         body = make_revision(snapshot.root, target.revision, number, target.accepted)
         why = f"revision {target.revision} is not stored"
-        yield Create(labels.CONTROLLER_REVISION, namespace_of(snapshot.root), body, why)
+        yield Create(CONTROLLER_REVISION, namespace_of(snapshot.root), body, why)
         return
     yield from put_revisions_back(snapshot, memory.stored)
     yield from _note_failures(snapshot, reading, plan)
@@ -80,7 +81,7 @@ def _mark_served(snapshot: Snapshot, memory: Memory, plan: Plan) -> Iterator[Act
 def _remove_forged(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
     """Delete a revision that holds another template under our name; it is stored again later."""
     for template, whole in memory.stored:
-        metadata, kind = whole.metadata, labels.CONTROLLER_REVISION
+        metadata, kind = whole.metadata, CONTROLLER_REVISION
         if template.revision not in memory.context.forged or metadata.is_leaving:
             continue
         why = f"ControllerRevision {metadata.name} holds another template than its name says"
@@ -116,12 +117,12 @@ def _forget_revisions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
     for template, whole in old[: max(0, len(old) - KEPT_MAX)]:
         metadata = whole.metadata
         why = f"more than {KEPT_MAX} old revisions: {template.revision}"
-        kind = labels.CONTROLLER_REVISION
+        kind = CONTROLLER_REVISION
         yield Delete(kind, metadata.namespace, metadata.name, metadata.uid, why=why)
 
 
 def _annotate(snapshot: Snapshot, whole: Whole, notes: dict[str, str], why: str) -> Patch:
     name, namespace = whole.metadata.name, namespace_of(snapshot.root)
-    address = Address(labels.CONTROLLER_REVISION, namespace, name)
+    address = Address(CONTROLLER_REVISION, namespace, name)
     body = {"metadata": {"uid": whole.metadata.uid, "annotations": notes}}
     return Patch(address, body, why=f"{name_of(snapshot.root)}: {why}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kohort.apis.api import ExecutionSummary, Reading, Snapshot
-from kohort.apis.drift.told import judge_edits, list_edit_events
+from kohort.apis.drift.reports import judge_edits, list_edit_events
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.events import (
     CREATING,
@@ -19,6 +19,7 @@ from kohort.apis.modelserving.status import PLUGINS_FAILED, GroupState, put_plug
 from kohort.apis.modelserving.status import start_status as start
 from kohort.apis.modelserving.status import write_status as write
 from kohort.cluster.actions import Create, Delete
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, find_condition, labels_of, name_of
 from kohort.model.observed import Group
 from kohort.model.plans import Plan
@@ -72,11 +73,11 @@ def _find_changes(
     """Instances that are created or deleted now, and those that the new status counts as ready."""
     seen: set[tuple[str, str, str]] = set()
     for action in summary.done:
-        if isinstance(action, Create) and action.kind == labels.POD:
+        if isinstance(action, Create) and action.kind == POD:
             marks = labels_of(action.obj)
             if marks.get(labels.ENTRY) == "true":
                 yield from _change(marks, CREATING, seen)
-        elif isinstance(action, Delete) and action.kind == labels.POD:
+        elif isinstance(action, Delete) and action.kind == POD:
             pod = next((p for p in reading.memory.pods if p.metadata.name == action.name), None)
             if pod is not None:
                 yield from _change(pod.metadata.labels, DELETING, seen)

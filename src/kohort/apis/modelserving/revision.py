@@ -22,6 +22,7 @@ from kohort.apis.gojson import POD_SPEC, GoTypes, drop_nulls, write_bytes
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.spec import roles_of
 from kohort.apis.revision_hash import hash_revision
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import (
     Object,
     annotations_of,
@@ -48,11 +49,6 @@ class StoredTemplate:
     number: int
     roles: list[Object]
     role_hashes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of pods, by role
-
-
-def normalise_roles(roles: Iterable[Object]) -> list[Object]:
-    """Roles in one form, whichever controller wrote them: equal values mean the same template."""
-    return [normalise_role(role) for role in roles]
 
 
 def normalise_role(role: Object) -> Object:
@@ -123,8 +119,8 @@ def make_revision(
     """
     roles = roles_of(serving)
     return {
-        "apiVersion": labels.CONTROLLER_REVISION.api_version,
-        "kind": labels.CONTROLLER_REVISION.name,
+        "apiVersion": CONTROLLER_REVISION.api_version,
+        "kind": CONTROLLER_REVISION.name,
         "metadata": {
             "name": names.revision_name(name_of(serving), revision),
             "namespace": namespace_of(serving),

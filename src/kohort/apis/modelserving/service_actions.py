@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.facts import Whole
-from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.instance_places import list_places
 from kohort.apis.modelserving.objects.instances import InstancePlace, PodPlace, find_place
 from kohort.apis.modelserving.objects.services import (
@@ -24,6 +23,7 @@ from kohort.apis.modelserving.plugins.lws import find_subdomain
 from kohort.apis.modelserving.put_back import put_entry_service_back, put_subdomain_back
 from kohort.apis.modelserving.read import Memory
 from kohort.cluster.actions import Action, Create, Delete
+from kohort.cluster.kinds import SERVICE
 from kohort.cluster.objects import Object, name_of, namespace_of, uid_of
 from kohort.model.plans import Plan
 from kohort.model.units import Phase
@@ -34,7 +34,7 @@ def list_service_actions(
 ) -> Iterator[Action]:
     """Create missing Services, restore edited ones, and delete those that no instance needs."""
     serving = snapshot.root
-    held: dict[str, Whole] = {s.metadata.name: s for s in snapshot.all(labels.SERVICE)}
+    held: dict[str, Whole] = {s.metadata.name: s for s in snapshot.all(SERVICE)}
     wanted: dict[str, InstancePlace] = {}
     for place in list_places(reading, plan):
         if place.role.has_service:
@@ -50,7 +50,7 @@ def list_service_actions(
         elif place.group not in leaving:
             body = make_service(serving, place)
             why = f"instance {place.role_id} of group {place.group} has no service"
-            yield Create(labels.SERVICE, namespace_of(serving), body, why)
+            yield Create(SERVICE, namespace_of(serving), body, why)
     names = {name_of(service) for service in subdomains}
     for name, service in held.items():
         metadata = service.metadata
@@ -66,7 +66,7 @@ def _delete(service: Whole, *, is_of_instance: bool) -> Delete:
     name = metadata.name
     why = f"no instance needs service {name}"
     why = why if is_of_instance else f"no pod is in subdomain {name}"
-    return Delete(labels.SERVICE, metadata.namespace, name, metadata.uid, why=why)
+    return Delete(SERVICE, metadata.namespace, name, metadata.uid, why=why)
 
 
 def _list_subdomains(serving: Object, reading: Reading[Memory], plan: Plan) -> list[Object]:
@@ -87,4 +87,4 @@ def _keep_subdomains(
             yield from put_subdomain_back(snapshot, held[name_of(service)], service)
         else:
             why = f"the pods of subdomain {name_of(service)} have no service"
-            yield Create(labels.SERVICE, namespace_of(snapshot.root), service, why)
+            yield Create(SERVICE, namespace_of(snapshot.root), service, why)

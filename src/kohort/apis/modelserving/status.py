@@ -8,7 +8,7 @@ instance of the first role, one pod per group, in upstream's order of keys: auto
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kohort.apis.modelserving import labels, names
@@ -38,25 +38,6 @@ class GroupState:
     is_ready: bool = False
     is_leaving: bool = False
     is_updated: bool = False  # whether it has the target revision
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceState:
-    """The readiness of one instance of a role."""
-
-    is_ready: bool
-    is_leaving: bool = False
-
-
-def is_group_ready(
-    wanted: Mapping[str, int], instances: Mapping[str, Sequence[InstanceState]]
-) -> bool:
-    """Whether each role has exactly the wanted number of instances, and all are ready."""
-    return all(
-        len(instances.get(role, ())) == count
-        and all(found.is_ready and not found.is_leaving for found in instances.get(role, ()))
-        for role, count in wanted.items()
-    )
 
 
 def write_status(

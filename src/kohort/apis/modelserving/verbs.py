@@ -6,9 +6,10 @@ the user's values in an annotation. Roles that roll with their groups are paused
 them.
 """
 
+from functools import partial
 from typing import Any
 
-from kohort.apis.api import Settings, Snapshot, StoredRevision, UserVerbs
+from kohort.apis.api import StoredRevision, UserVerbs
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.revision import find_template
 from kohort.apis.modelserving.spec import ROLE_ROLLING, at_revision, read_spec, roles_of
@@ -27,14 +28,6 @@ _TEMPLATES = ("entryTemplate", "workerTemplate")
 
 def _role_of(index: int) -> str:
     return "entry" if index == 0 else "worker"
-
-
-def _carrier_of(serving: Object, settings: Settings) -> str:
-    return "pods"
-
-
-def _list_revisions(snapshot: Snapshot) -> tuple[StoredRevision, ...]:
-    return list_own_revisions(snapshot, labels.SERVED, _read_revision)
 
 
 def _read_revision(revision: Object) -> tuple[int, str, Object] | None:
@@ -91,6 +84,20 @@ def _release(serving: Object, role: str) -> Object:
     return remember_held(released, held) if role and held else forget_held(released)
 
 
+def _finish(serving: Object, role: str) -> Object:
+    if not _rolls_by_role(serving):
+        return _set_partition(forget_held(serving), None)
+    roles = [
+        {key: value for key, value in own.items() if key != "partition"}
+        if role in ("", own["name"])
+        else own
+        for own in roles_of(serving)
+    ]
+    held = {name: kept for name, kept in _recall_roles(serving).items() if role not in ("", name)}
+    finished = at_revision(serving, roles)
+    return remember_held(finished, held) if held else forget_held(finished)
+
+
 def _rolls_by_role(serving: Object) -> bool:
     return read_spec(serving).rollout == ROLE_ROLLING
 
@@ -113,6 +120,14 @@ def _list_templates(serving: Object, role: str) -> dict[str, Object]:
         for own in roles_of(serving)
         for part in _TEMPLATES
         if own.get(part) and role in ("", own["name"])
+    }
+
+
+def _count_pods(serving: Object, role: str) -> dict[str, int]:
+    sizes = {own.name: own.size for own in read_spec(serving).roles}
+    return {
+        field: 1 if field.endswith(f"/{_TEMPLATES[0]}") else sizes[field.partition("/")[0]] - 1
+        for field in _list_templates(serving, role)
     }
 
 
@@ -144,13 +159,14 @@ def _without_none(value: Object) -> Object:
 
 VERBS = UserVerbs(
     role_of=_role_of,
-    carrier_of=_carrier_of,
-    list_revisions=_list_revisions,
+    list_revisions=partial(list_own_revisions, served=labels.SERVED, read=_read_revision),
     go_back=_go_back,
     hold=_hold,
     release=_release,
+    finish=_finish,
     list_held=_list_held,
     list_templates=_list_templates,
     put_template=_put_template,
+    count_pods=_count_pods,
     list_roles=_list_roles,
 )

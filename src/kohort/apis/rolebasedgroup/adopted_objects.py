@@ -14,6 +14,7 @@ from kohort.apis.facts import Meta
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
 from kohort.cluster.actions import Action
+from kohort.cluster.kinds import CONFIG_MAP, CONTROLLER_REVISION
 from kohort.cluster.objects import Object, name_of
 
 
@@ -26,13 +27,13 @@ def adopt_objects(snapshot: Snapshot, facts: GroupFacts) -> Iterator[Action]:
             is_called_so = found.metadata.name == context.workload_name
             if kind and is_called_so and _is_named(group, found.metadata):
                 yield from adopt(group, kind, found.metadata)
-    for stored in snapshot.all(labels.CONTROLLER_REVISION):
+    for stored in snapshot.all(CONTROLLER_REVISION):
         is_own = labels.GROUP_REVISION in stored.metadata.labels
         if is_own and _is_named(group, stored.metadata):
-            yield from adopt(group, labels.CONTROLLER_REVISION, stored.metadata)
-    for config in snapshot.all(labels.CONFIG_MAP):
+            yield from adopt(group, CONTROLLER_REVISION, stored.metadata)
+    for config in snapshot.all(CONFIG_MAP):
         if config.metadata.name == names.config_name(name_of(group)):
-            yield from adopt(group, labels.CONFIG_MAP, config.metadata)
+            yield from adopt(group, CONFIG_MAP, config.metadata)
     for role in facts.roles.values():
         if role.set_uid:
             yield from _adopt_by_set(snapshot, role)
@@ -40,7 +41,7 @@ def adopt_objects(snapshot: Snapshot, facts: GroupFacts) -> Iterator[Action]:
 
 def _adopt_by_set(snapshot: Snapshot, role: RoleFacts) -> Iterator[Action]:
     owner = {**role.instance_set, "metadata": {"name": role.set_name, "uid": role.set_uid}}
-    for kind in (labels.INSTANCE, labels.CONTROLLER_REVISION):
+    for kind in (labels.INSTANCE, CONTROLLER_REVISION):
         for found in snapshot.all(kind):
             metadata: Meta = found.metadata
             is_own = metadata.labels.get(labels.ROLE_NAME) == role.spec.name

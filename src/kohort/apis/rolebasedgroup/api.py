@@ -32,19 +32,28 @@ from kohort.apis.rolebasedgroup.instance_facts import read_facts
 from kohort.apis.rolebasedgroup.names import adapter_name
 from kohort.apis.rolebasedgroup.objects.gangs import UPSTREAM
 from kohort.apis.rolebasedgroup.pod_facts import read_pod
+from kohort.apis.rolebasedgroup.port_claims import mentions_ports
 from kohort.apis.rolebasedgroup.read import read
 from kohort.apis.rolebasedgroup.render import render
 from kohort.apis.rolebasedgroup.report import list_events, list_projections, write_status
 from kohort.apis.rolebasedgroup.set_actions import MANAGER
 from kohort.apis.rolebasedgroup.spec import roles_of
 from kohort.apis.rolebasedgroup.verbs import VERBS
+from kohort.cluster.kinds import (
+    CONFIG_MAP,
+    CONTROLLER_REVISION,
+    DEPLOYMENT,
+    NODE,
+    POD,
+    SERVICE,
+    STATEFUL_SET,
+)
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address
 
 _GANGS = "install the scheduler to place groups as gangs"
 _LWS = "serve LeaderWorkerSets to let them carry roles"
-NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 HOME = Home(
     namespace="rbgs-system",
     lease="rbg-controller",
@@ -86,6 +95,11 @@ def _find_policies(group: Object) -> tuple[Key, ...]:
     return ((namespace_of(group), name_of(group)),)
 
 
+def _find_shared(raw: bytes) -> tuple[Kind, ...]:
+    """Where all groups store ports, for a group that asks for some."""
+    return (labels.INSTANCE, labels.INSTANCE_SET) if mentions_ports(raw) else ()
+
+
 def _judge_group(group: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     adapters = {name_of(found): found for found in settings.list_beside(labels.ADAPTER)}
     errors = validate_group(group, old, adapters)
@@ -104,7 +118,7 @@ def _judge_policy(policy: Object, old: Object | None, settings: Settings) -> Adm
 
 
 def _judge_set(found: Object, old: Object | None, settings: Settings) -> AdmissionResult:
-    errors = tuple(validate_instance_set(found))
+    errors = tuple(validate_instance_set(found, old))
     return AdmissionResult(errors=errors, warnings=tuple(warn_instance_set(found)))
 
 
@@ -137,16 +151,16 @@ def make_webhook(
 
 _ALL = ("get", "create", "patch", "delete")
 WRITES = (
-    Grant(labels.POD, _ALL),
-    Grant(labels.POD, ("patch",), "status"),
-    Grant(labels.SERVICE, _ALL),
-    Grant(labels.CONFIG_MAP, _ALL),
-    Grant(labels.CONTROLLER_REVISION, _ALL),
+    Grant(POD, _ALL),
+    Grant(POD, ("patch",), "status"),
+    Grant(SERVICE, _ALL),
+    Grant(CONFIG_MAP, _ALL),
+    Grant(CONTROLLER_REVISION, _ALL),
     Grant(labels.INSTANCE_SET, _ALL),
     Grant(labels.INSTANCE, _ALL),
     Grant(labels.ADAPTER, _ALL),
-    Grant(labels.DEPLOYMENT, _ALL),
-    Grant(labels.STATEFUL_SET, _ALL),
+    Grant(DEPLOYMENT, _ALL),
+    Grant(STATEFUL_SET, _ALL),
     Grant(labels.LEADER_WORKER_SET, _ALL),
     Grant(labels.POLICY, _ALL),
     *(Grant(kind, _ALL) for dialect in UPSTREAM for kind in dialect.kinds),
@@ -163,16 +177,16 @@ ROLE_BASED_GROUP = Api(
     kind=labels.KIND,
     short_name="rbg",
     watched=(
-        Watched(labels.POD, read_pod, labels.GROUP_NAME, _owners),
-        Watched(labels.SERVICE, Whole, labels.GROUP_NAME, _owners),
-        Watched(labels.CONTROLLER_REVISION, Whole, labels.GROUP_NAME, _owners),
+        Watched(POD, read_pod, labels.GROUP_NAME, _owners),
+        Watched(SERVICE, Whole, labels.GROUP_NAME, _owners),
+        Watched(CONTROLLER_REVISION, Whole, labels.GROUP_NAME, _owners),
         Watched(labels.INSTANCE_SET, Whole, labels.GROUP_NAME, _owners),
         Watched(labels.INSTANCE, read_facts, labels.GROUP_NAME, _owners),
-        Watched(labels.DEPLOYMENT, Whole, labels.GROUP_NAME, _owners),
-        Watched(labels.STATEFUL_SET, Whole, labels.GROUP_NAME, _owners),
+        Watched(DEPLOYMENT, Whole, labels.GROUP_NAME, _owners),
+        Watched(STATEFUL_SET, Whole, labels.GROUP_NAME, _owners),
         Watched(labels.LEADER_WORKER_SET, Whole, labels.GROUP_NAME, _owners, _LWS, is_needed=False),
         Watched(labels.ADAPTER, Whole, labels.GROUP_NAME, _owners),
-        Watched(labels.CONFIG_MAP, read_config, "", _config_owners),
+        Watched(CONFIG_MAP, read_config, "", _config_owners),
         *(
             Watched(kind, Whole, "", _gang_owners, _GANGS, is_needed=False)
             for dialect in UPSTREAM
@@ -180,13 +194,14 @@ ROLE_BASED_GROUP = Api(
         ),
         Watched(NODE, read_node),
     ),
-    members=labels.POD,
+    members=POD,
     read=read,
     render=render,
     write_status=write_status,
     start_status=lambda root: {"roleStatuses": []},  # the API server refuses a status without it
     list_events=list_events,
     list_projections=list_projections,
+    find_shared=_find_shared,
     references=(
         Reference(labels.POLICY, _find_policies),
         Reference(labels.PROFILE, _find_profiles),

@@ -22,7 +22,7 @@ from kohort.apis.rolebasedgroup.roles import RolloutSpec, as_list, as_map, as_ob
 from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of
 from kohort.model.policies import Gate, Rule, Skew
 
-ORDER_SCHEDULED, ORDER_READY = "OrderScheduled", "OrderReady"
+ORDER_READY = "OrderReady"
 _WHOLE = Skew(share=1.0)  # default without a maxSkew: any role may finish before the others begin
 _ONE = Skew(units=1)  # default without a maxSkew for versions that are kept together
 _NOTES = (labels.UPDATE_ORDER, labels.RATIO, labels.VERSIONS_TOGETHER)

@@ -29,6 +29,7 @@ from kohort.apis.rolebasedgroup.pod_facts import RolePod
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.roles import RoleSpec
 from kohort.cluster.actions import Action
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, annotations_of, name_of, uid_of
 from kohort.model.plans import Plan
 from kohort.model.units import Line, Phase
@@ -45,13 +46,15 @@ class GangActions:
     plan: Plan
     _dialect: Dialect | None = field(init=False)
     _is_placed: bool = field(init=False)
+    _has_strangers: bool = field(init=False)  # pods outside the gang, which it would wait for
     _writer: GangWriter = field(init=False)
     _instances: InstanceGangs = field(init=False)
 
     def __post_init__(self) -> None:
         self._dialect = find_dialect(self.snapshot)
-        pods: tuple[RolePod, ...] = self.snapshot.all(labels.POD)
+        pods: tuple[RolePod, ...] = self.snapshot.all(POD)
         self._is_placed = any(pod.spec.node_name for pod in pods)
+        self._has_strangers = _has_strangers(self._dialect, pods)
         self._writer = GangWriter(self.snapshot, self._dialect)
         self._instances = InstanceGangs(self.snapshot, self.reading, self.plan)
 
@@ -72,7 +75,7 @@ class GangActions:
         (ordinal, index), dialect = place, self._dialect
         if dialect is None:
             return self._instances.mark(pod, role, instance, index)
-        if dialect.name in TEMPLATE_MARKS or self._has_strangers(dialect):
+        if dialect.name in TEMPLATE_MARKS or self._has_strangers:
             return pod
         spec = self.reading.memory.facts.spec
         membership = Membership(
@@ -85,12 +88,6 @@ class GangActions:
         marked = dialect.mark(pod, membership, self.snapshot.tiers_of(dialect))
         told = {**annotations_of(marked), labels.GANG_DIALECT: dialect.name}
         return {**marked, "metadata": {**marked["metadata"], "annotations": told}}
-
-    def _has_strangers(self, dialect: Dialect) -> bool:
-        """Whether pods outside the gang exist: the scheduler ignores them, so no pod joins now."""
-        pods: tuple[RolePod, ...] = self.snapshot.all(labels.POD)
-        live = [pod.metadata for pod in pods if not pod.metadata.is_leaving]
-        return any(meta.annotations.get(labels.GANG_DIALECT) != dialect.name for meta in live)
 
     def ensure(self) -> Iterator[Action]:
         """Create the objects of the gang that are missing, and patch those that differ."""
@@ -137,3 +134,10 @@ class GangActions:
             held = self._writer.find(kind, self._name) if kind not in wanted else None
             if held is not None and is_owned_by(held, uid_of(self.snapshot.root)):
                 yield delete_gang(kind, held, f"the group asks for no {kind.name} any more")
+
+
+def _has_strangers(dialect: Dialect | None, pods: tuple[RolePod, ...]) -> bool:
+    """Whether pods outside the gang exist: the scheduler ignores them, so no pod joins now."""
+    live = [pod.metadata for pod in pods if not pod.metadata.is_leaving]
+    name = dialect.name if dialect else ""
+    return any(meta.annotations.get(labels.GANG_DIALECT, "") != name for meta in live)

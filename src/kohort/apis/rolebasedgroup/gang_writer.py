@@ -6,7 +6,7 @@ has a node, and a gang that another controller made is never changed.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kohort.apis.api import Snapshot
 from kohort.apis.carriers.desired import find_changes
@@ -25,11 +25,14 @@ class GangWriter:
 
     snapshot: Snapshot
     dialect: Dialect | None
+    _by_name: dict[Kind, dict[str, Whole]] = field(default_factory=dict)
 
     def find(self, kind: Kind, name: str) -> Whole | None:
         """The object of that name in the snapshot."""
-        held: tuple[Whole, ...] = self.snapshot.all(kind)
-        return next((found for found in held if found.metadata.name == name), None)
+        if kind not in self._by_name:
+            # Each instance may have a gang of its own, and asks for it by name.
+            self._by_name[kind] = {held.metadata.name: held for held in self.snapshot.all(kind)}
+        return self._by_name[kind].get(name)
 
     def bring(self, kind: Kind, wanted: Object, *, is_placed: bool) -> Iterator[Action]:
         """Create one object of a gang, or patch it; ``is_placed``: a pod of it has a node."""

@@ -25,20 +25,15 @@ from kohort.apis.rolebasedgroup.coordination import (
 )
 from kohort.apis.rolebasedgroup.objects.adapters import BOUND
 from kohort.apis.rolebasedgroup.objects.gangs import TEMPLATE_MARKS, find_dialect
-from kohort.apis.rolebasedgroup.objects.ports import (
-    choose_ports,
-    is_port,
-    list_port_keys,
-    read_ports,
-)
-from kohort.apis.rolebasedgroup.objects.runtimes import find_missing_profiles, rolls_with_profile
+from kohort.apis.rolebasedgroup.objects.ports import ROLE_SCOPED, is_port
+from kohort.apis.rolebasedgroup.objects.runtimes import describe_missing, rolls_with_profile
 from kohort.apis.rolebasedgroup.objects.sets import make_instance_set
 from kohort.apis.rolebasedgroup.objects.templates import (
     RoleContext,
     find_gang_mark,
     is_made_by_us,
 )
-from kohort.apis.rolebasedgroup.problems import Problem
+from kohort.apis.rolebasedgroup.port_claims import list_claims, list_holders
 from kohort.apis.rolebasedgroup.revision import (
     StoredRevision,
     at_revision,
@@ -51,9 +46,11 @@ from kohort.apis.rolebasedgroup.revision import (
     write_set_data,
 )
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
+from kohort.apis.rolebasedgroup.role_ports import NO_PORTS, PortView, give_ports
 from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects
 from kohort.apis.rolebasedgroup.rollback import find_fallback
 from kohort.apis.rolebasedgroup.spec import GroupSpec, read_spec
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of, uid_of
 from kohort.model.observed import Failure
 from kohort.model.policies import Rule
@@ -68,6 +65,7 @@ class _Inputs(NamedTuple):
     revisions: tuple[bytes, ...]
     references: tuple[bytes, ...]  # policies and profiles
     gang_scheduler: str
+    ports: PortView = NO_PORTS  # empty unless a role asks for a role-wide port
 
 
 def find_facts(snapshot: Snapshot) -> GroupFacts:
@@ -90,12 +88,19 @@ def find_facts(snapshot: Snapshot) -> GroupFacts:
         "spec": group["spec"],
     }
     sets = sorted(_strip_set(found) for found in snapshot.all(labels.INSTANCE_SET))
-    revisions = sorted(found.raw for found in snapshot.all(labels.CONTROLLER_REVISION))
+    revisions = sorted(found.raw for found in snapshot.all(CONTROLLER_REVISION))
     named = [f.raw for kind in (labels.POLICY, labels.PROFILE) for f in _referred(snapshot, kind)]
-    inputs = _Inputs(
-        orjson.dumps(body), tuple(sets), tuple(revisions), tuple(named), gang_scheduler
+    raw = orjson.dumps(body)
+    ports = _view_ports(snapshot) if ROLE_SCOPED.encode() in raw else NO_PORTS
+    return _make_facts(
+        _Inputs(raw, tuple(sets), tuple(revisions), tuple(named), gang_scheduler, ports)
     )
-    return _make_facts(inputs)
+
+
+def _view_ports(snapshot: Snapshot) -> PortView:
+    marks = [pod.metadata.labels for pod in snapshot.all(POD)]
+    told = {(held.get(labels.ROLE_NAME, ""), held.get(labels.REVISION, "")) for held in marks}
+    return PortView(list_holders(list_claims(snapshot)), tuple(sorted(told)))
 
 
 def _referred(snapshot: Snapshot, kind: object) -> tuple[Whole, ...]:
@@ -117,13 +122,20 @@ def _strip_set(found: Whole) -> bytes:
 
 
 def heed_adapters(group: Object, adapters: tuple[Whole, ...]) -> Object:
-    """The group with the replicas that autoscalers wrote into its scaling adapters."""
+    """
+    The group with the replicas that autoscalers wrote into its scaling adapters.
+
+    One that a deleted group of this name left behind counts before the group has taken it back:
+    otherwise instances would go and come again.
+    """
     asked = {}
     for adapter in adapters:
         found = adapter.decode()
         wanted, target = read_adapter(found)
         owners = {owner.uid for owner in adapter.metadata.owner_references}
-        if wanted is not None and target[0] == name_of(group) and uid_of(group) in owners:
+        is_left = not owners and adapter.metadata.name == names.adapter_name(*target)
+        is_own = is_left or uid_of(group) in owners
+        if wanted is not None and target[0] == name_of(group) and is_own:
             asked[target[1]] = wanted
     roles = as_objects(as_map(group.get("spec")).get("roles"))
     counts = [_find_count(role, asked) for role in roles]
@@ -164,26 +176,29 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
     profiles = {name_of(r): r for r in references if r["kind"] == labels.PROFILE.name}
     hashes = hash_roles(group)
     roles, delegated = {}, {}
-    lacking: tuple[Problem, ...] = ()
     for role in spec.roles:
         if role.workload is None or role.problems:
             continue
         context = RoleContext(group, spec, role, profiles, inputs.gang_scheduler)
         if role.workload != labels.INSTANCE_SET:
-            delegated[role.name] = DelegatedRole(context, hashes[role.name])
+            lacks = describe_missing(role, profiles)
+            delegated[role.name] = DelegatedRole(context, hashes[role.name], lacks=lacks)
             continue
         found = sets.get(context.workload_name)
-        lacking += _find_missing(context, hashes[role.name], found)
         roles[role.name] = _read_role(
-            context, hashes[role.name], found, owned, failures.get(Line(0, role.name), ())
+            context,
+            hashes[role.name],
+            found,
+            owned,
+            failures.get(Line(0, role.name), ()),
         )
     fallback = find_fallback(own, current)
     former = own[-1] if own and current is None else None
     known = _Known(sets, owned, profiles, inputs.gang_scheduler)
     return GroupFacts(
         group=group,
-        spec=replace(spec, problems=(*spec.problems, *lacking)),
-        roles=roles,
+        spec=spec,
+        roles=give_ports(roles, sets, inputs.ports),
         delegated=delegated,
         hash=current.hash if current else hash_group(group),
         stored=own,
@@ -254,15 +269,19 @@ def _read_role(
         mark = find_gang_mark(held) if context.spec.gang.is_enabled else ""
         context = replace(context, is_ours=False, gang_scheduler=mark)
     wanted = make_instance_set(context, role_hash)
-    if is_frozen(context, role_hash, held):
-        template = as_map(held)["spec"]["roleInstanceTemplate"]
-        wanted = {**wanted, "spec": {**wanted["spec"], "roleInstanceTemplate": template}}
-    wanted = allot_ports(wanted, held)
+    is_kept = is_frozen(context, role_hash, held)
+    lacks = "" if is_kept else describe_missing(context.role, context.profiles)
+    asked = names.revision_name(context.workload_name, hash_set(wanted))
+    if held is not None and (is_kept or lacks):
+        wanted = _keep_template(wanted, held, context.role.name)
     stored = tuple(revision for revision, _ in owned[uid]) if uid else ()
     current = find_current(stored, write_set_data(wanted))
     target = (
         current.name if current else names.revision_name(context.workload_name, hash_set(wanted))
     )
+    if lacks and held is not None:
+        # Its instances are old, though the revision that they wait for cannot be made yet.
+        target = asked
     known = as_map((held or {}).get("status")).get("currentRevision") or ""
     base = known if known != target and any(r.name == known for r in stored) else ""
     return RoleFacts(
@@ -273,10 +292,23 @@ def _read_role(
         is_stored=current is not None,
         stored=stored,
         base=base,
-        ports={k: int(v) for k, v in annotations_of(wanted).items() if is_port(k, v)},
         grown=as_int(as_map((held or {}).get("spec")).get("replicas"), 0) if held else None,
         failures=failures,
+        lacks=lacks,
     )
+
+
+def _keep_template(wanted: Object, held: Object, role: str) -> Object:
+    """The set with the template that it has, and with the role's hash that belongs to it."""
+    template = as_map(held.get("spec")).get("roleInstanceTemplate")
+    key = labels.role_revision(role)
+    marks = {**labels_of(wanted), key: labels_of(held).get(key, "")}
+    metadata = {**wanted["metadata"], "labels": marks}
+    return {
+        **wanted,
+        "metadata": metadata,
+        "spec": {**wanted["spec"], "roleInstanceTemplate": template},
+    }
 
 
 def is_frozen(context: RoleContext, role_hash: str, held: Object | None) -> bool:
@@ -284,28 +316,6 @@ def is_frozen(context: RoleContext, role_hash: str, held: Object | None) -> bool
     named = [context.profiles.get(runtime.profile) for runtime in context.role.runtimes]
     is_same = labels_of(held or {}).get(labels.role_revision(context.role.name)) == role_hash
     return is_same and any(found is None or not rolls_with_profile(found) for found in named)
-
-
-def _find_missing(context: RoleContext, role_hash: str, held: Object | None) -> tuple[Problem, ...]:
-    """A problem for each missing profile that a role waits for, unless it keeps its template."""
-    is_owned = held is not None and _is_owned(held, context.group)
-    if is_owned and is_frozen(context, role_hash, held):
-        return ()
-    return tuple(find_missing_profiles(context.role, context.profiles))
-
-
-def allot_ports(wanted: Object, held: Object | None) -> Object:
-    """The RoleInstanceSet with a port for each role-wide request; stored ports stay."""
-    template = wanted["spec"]["roleInstanceTemplate"]
-    keys = list_port_keys({"metadata": wanted["metadata"], "spec": template}).of_role
-    if not keys:
-        return wanted
-    given = read_ports(annotations_of(held or {}), keys)
-    owner = f"{namespace_of(wanted)}/{name_of(wanted)}"
-    missing = [key for key in keys if key not in given]
-    ports = given | choose_ports(missing, given.values(), owner=owner)
-    notes = annotations_of(wanted) | {key: str(port) for key, port in ports.items()}
-    return {**wanted, "metadata": {**wanted["metadata"], "annotations": notes}}
 
 
 def _is_owned(found: Object, group: Object) -> bool:

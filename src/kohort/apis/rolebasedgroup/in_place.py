@@ -9,6 +9,9 @@ three writes. Each shows on the pod, so every plan sees how far the update is an
    a grace period, write the change into an annotation instead;
 3. after the grace period, apply the change from the annotation.
 
+If the template changes again within the grace period, the pod has the hash of a template that it
+never took over. So the pending change stays part of the new one.
+
 The update ends when the containers run the new images and the operator sets the gates to True, for
 all pods of the instance together.
 """
@@ -24,8 +27,9 @@ from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.objects.pods import GATES
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, write_note
 from kohort.cluster.actions import Action, Patch
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
-from kohort.cluster.port import Address, PatchForm
+from kohort.cluster.port import Address, PatchType
 
 OPEN, CLOSED = dict.fromkeys(GATES, True), dict.fromkeys(GATES, False)
 _NOT_READY = orjson.dumps([{"userAgent": "Lifecycle", "key": "InstanceReady"}]).decode()
@@ -46,6 +50,14 @@ class Difference:
         metadata = {"labels": self.labels, "annotations": self.annotations}
         spec: Object = {"spec": {"containers": containers}} if containers else {}
         return {"metadata": {key: value for key, value in metadata.items() if value}, **spec}
+
+    def follow(self, earlier: "Difference") -> "Difference":
+        """This change, and what an earlier one changes that was never applied."""
+        return Difference(
+            {**earlier.images, **self.images},
+            {**earlier.labels, **self.labels},
+            {**earlier.annotations, **self.annotations},
+        )
 
 
 def find_difference(old: Object, new: Object) -> Difference | None:
@@ -118,14 +130,25 @@ def find_grace_end(pod: RolePod, seconds: float) -> float | None:
     return read_moment(pod.note.started if pod.note else "") + seconds
 
 
+def read_pending(pod: RolePod) -> Difference | None:
+    """The change that waits for the grace period of a pod; None if it is missing or invalid."""
+    try:
+        body = orjson.loads(pod.metadata.annotations.get(labels.IN_PLACE_GRACE, ""))
+        metadata = body["metadata"]
+        containers = (body.get("spec") or {}).get("containers") or ()
+        return Difference(
+            {each["name"]: each["image"] for each in containers},
+            dict(metadata.get("labels") or {}),
+            dict(metadata.get("annotations") or {}),
+        )
+    except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
 def apply_pending(pod: RolePod, template: Object) -> Patch:
     """Apply the pending change; if its annotation is invalid, compare with the template again."""
-    try:
-        body = orjson.loads(pod.metadata.annotations[labels.IN_PLACE_GRACE])
-    except orjson.JSONDecodeError:
-        body = None
-    if not isinstance(body, dict) or not isinstance(body.get("metadata"), dict):
-        body = _find_missing(pod, template)
+    pending = read_pending(pod)
+    body = pending.body if pending else _find_missing(pod, template)
     marks: dict[str, str | None] = {labels.IN_PLACE_GRACE: None}
     return _patch_pod(pod, body, {}, marks, "grace period is over")
 
@@ -158,11 +181,11 @@ def _patch_pod(
         "annotations": {**(said.get("annotations") or {}), **marks},
     }
     merged = {key: value for key, value in merged.items() if value}
-    address = Address(labels.POD, metadata.namespace, metadata.name)
+    address = Address(POD, metadata.namespace, metadata.name)
     return Patch(
         address,
         {**_without(body, "metadata"), "metadata": merged},
-        PatchForm.STRATEGIC,
+        PatchType.STRATEGIC,
         why=f"pod {metadata.name}: {why}",
     )
 
@@ -178,7 +201,7 @@ def set_gates(pod: RolePod, wanted: Mapping[str, bool], now: str, reason: str) -
     if not conditions:
         return None
     metadata = pod.metadata
-    address = Address(labels.POD, metadata.namespace, metadata.name, "status")
+    address = Address(POD, metadata.namespace, metadata.name, "status")
     body = {"metadata": {"uid": metadata.uid}, "status": {"conditions": conditions}}
     changed = ", ".join(f"{said['type']} {said['status']}" for said in conditions)
-    return Patch(address, body, PatchForm.STRATEGIC, why=f"pod {metadata.name}: {changed}")
+    return Patch(address, body, PatchType.STRATEGIC, why=f"pod {metadata.name}: {changed}")

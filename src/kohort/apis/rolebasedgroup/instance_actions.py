@@ -8,7 +8,6 @@ garbage collector deletes the pods.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.rolebasedgroup import labels, names
@@ -21,6 +20,7 @@ from kohort.apis.rolebasedgroup.pod_facts import RolePod
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, annotations_of, labels_of, namespace_of
 from kohort.cluster.port import Address
 from kohort.model.plans import Cause, Step
@@ -135,15 +135,10 @@ class InstanceActions:
         yield Patch(address, body, why=f"instance {name} changes to revision {revision}")
 
 
-def stamp(moment: float) -> str:
-    """A moment as a timestamp."""
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _relabel(instance: RoleInstanceFacts, pod: RolePod) -> Patch:
     metadata = pod.metadata
     marks = {labels.REVISION: names.short_revision(revision_of(instance))}
-    address = Address(labels.POD, metadata.namespace, metadata.name)
+    address = Address(POD, metadata.namespace, metadata.name)
     body = {"metadata": {"uid": metadata.uid, "labels": marks}}
     return Patch(address, body, why=f"pod {metadata.name} carries the hash of its instance alone")
 

@@ -10,17 +10,9 @@ from kohort.cluster.objects import Kind
 GROUP = "workloads.x-k8s.io"
 VERSION, OLD_VERSION = "v1alpha2", "v1alpha1"
 
-POD = Kind("", "v1", "Pod", "pods")
-SERVICE = Kind("", "v1", "Service", "services")
-CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
-CONTROLLER_REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
-DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments")
-STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
 LEADER_WORKER_SET = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
 KIND = Kind(GROUP, VERSION, "RoleBasedGroup", "rolebasedgroups")
-OLD_KIND = Kind(GROUP, OLD_VERSION, "RoleBasedGroup", "rolebasedgroups")
 SET_KIND = Kind(GROUP, VERSION, "RoleBasedGroupSet", "rolebasedgroupsets")
-OLD_SET_KIND = Kind(GROUP, OLD_VERSION, "RoleBasedGroupSet", "rolebasedgroupsets")
 INSTANCE_SET = Kind(GROUP, VERSION, "RoleInstanceSet", "roleinstancesets")
 INSTANCE = Kind(GROUP, VERSION, "RoleInstance", "roleinstances")
 ADAPTER = Kind(GROUP, VERSION, "RoleBasedGroupScalingAdapter", "rolebasedgroupscalingadapters")

@@ -8,7 +8,6 @@ never the Ready condition, which belongs to the kubelet.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.rolebasedgroup import labels, names
@@ -20,6 +19,7 @@ from kohort.apis.rolebasedgroup.in_place import (
     apply_pending,
     find_difference,
     is_grace_over,
+    read_pending,
     set_gates,
 )
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
@@ -38,7 +38,9 @@ from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts, find_component
 from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.cluster.actions import Action, Create, Delete
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
+from kohort.cluster.timestamps import write_moment
 from kohort.model.plans import Plan, Step
 
 MAKE_MAX = 1_000
@@ -58,8 +60,8 @@ class PodActions:
     _left: int = MAKE_MAX
 
     def __post_init__(self) -> None:
-        self._names = {pod.metadata.name for pod in self.snapshot.all(labels.POD)}
-        self._now = datetime.fromtimestamp(self.plan.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self._names = {pod.metadata.name for pod in self.snapshot.all(POD)}
+        self._now = write_moment(self.plan.now)
 
     def list_actions(
         self, role: RoleFacts, step: Step, leaving: frozenset[int]
@@ -95,12 +97,13 @@ class PodActions:
 
     def _make(self, work: "_InstanceWork") -> Iterator[Action]:
         missing = [p for p in work.instance.places if p.name not in self._names]
-        is_gang_there = self.gangs.is_ready(work.role.spec, work.instance)
-        if not missing or self._left <= 0 or not is_gang_there:
+        if not missing or self._left <= 0:
+            return
+        if not self.gangs.is_ready(work.role.spec, work.instance):
             return
         instance = work.instance.decode()
         short = names.short_revision(revision_of(work.instance))
-        if not self.extras.are_stored(instance):
+        if not self.extras.are_stored(work.role, work.instance, instance):
             yield from self.extras.allot_late(work.instance, instance)
             return
         for index, place in enumerate(list_places(instance)):
@@ -114,7 +117,7 @@ class PodActions:
             where = work.ordinal, index
             made = self.gangs.mark(made, work.role.spec, work.instance, where)
             why = f"pod {place.name} does not exist"
-            yield Create(labels.POD, work.instance.metadata.namespace, made, why)
+            yield Create(POD, work.instance.metadata.namespace, made, why)
 
     def _change(self, work: "_InstanceWork") -> Iterator[Action]:
         """The next write to each pod that does not have its instance's revision."""
@@ -154,6 +157,7 @@ class PodActions:
         if found is None:
             yield _delete(pod, "it has an old revision, and cannot change as it runs")
             return
+        found = found.follow(read_pending(pod) or Difference())
         walk = Walk(pod, short, revision_of(work.instance), found, work.grace_seconds, self._now)
         yield from walk.list_steps()
 
@@ -232,4 +236,4 @@ def _restart(instance: RoleInstanceFacts, pods: Mapping[str, RolePod]) -> Iterat
 def _delete(pod: RolePod, why: str) -> Delete:
     metadata = pod.metadata
     text = f"pod {metadata.name}: {why}"
-    return Delete(labels.POD, metadata.namespace, metadata.name, metadata.uid, why=text)
+    return Delete(POD, metadata.namespace, metadata.name, metadata.uid, why=text)

@@ -7,7 +7,7 @@ stores nodes on the RoleInstanceSet in one write when all pods are ready, or bef
 and drops a node that no longer exists or whose pod is no longer needed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kohort.apis.api import Reading, Snapshot
@@ -29,8 +29,10 @@ from kohort.apis.rolebasedgroup.objects.ports import (
     list_port_keys,
     read_ports,
 )
+from kohort.apis.rolebasedgroup.port_claims import Claims, list_claims, must_yield
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
+from kohort.apis.rolebasedgroup.role_ports import are_settled
 from kohort.apis.rolebasedgroup.roles import BY_COMPONENT
 from kohort.cluster.actions import Action, Patch
 from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of
@@ -45,7 +47,8 @@ class PodExtras:
 
     snapshot: Snapshot
     reading: Reading[Memory]
-    _taken: set[int] = field(init=False)  # ports of all pods and roles of the group
+    _claims: Claims = field(init=False)  # of ports, in all groups
+    _taken: set[int] = field(init=False)  # ports of all pods and roles
     _nodes: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # by role and place
 
     def __post_init__(self) -> None:
@@ -55,21 +58,27 @@ class PodExtras:
             for instance in held.values():
                 notes = instance.metadata.annotations
                 self._taken |= {int(v) for k, v in notes.items() if is_port(k, v)}
+        self._claims = list_claims(self.snapshot)
+        self._taken |= self._claims.keys()
 
-    def allot(self, instance: Object) -> dict[str, str]:
-        """Annotations with new ports for an instance's pods that have none stored."""
+    def allot(self, instance: Object, lost: Collection[str] = ()) -> dict[str, str]:
+        """Annotations with new ports for an instance's pods that have none stored, or lost it."""
         if not asks_for_ports(instance):
             return {}
         keys = list_port_keys(instance).of_pods
-        missing = set(keys) - set(read_ports(annotations_of(instance), keys))
-        owner = f"{namespace_of(instance)}/{name_of(instance)}"
+        held = read_ports(annotations_of(instance), keys)
+        missing = set(keys) - (set(held) - set(lost))
+        # Two instances that both lose a port search from different places, or they would meet
+        # again at the next one, and again.
+        searched = (f"/{held[key]}" for key in sorted(lost))
+        owner = f"{namespace_of(instance)}/{name_of(instance)}{''.join(searched)}"
         chosen = choose_ports(missing, self._taken, owner=owner)
         self._taken |= set(chosen.values())
         return {key: str(port) for key, port in chosen.items()}
 
     def allot_late(self, instance: RoleInstanceFacts, decoded: Object) -> Iterator[Action]:
         """Store missing ports on an instance that already exists."""
-        chosen = self.allot(decoded)
+        chosen = self.allot(decoded, self.find_lost(instance, decoded))
         if chosen:
             metadata = instance.metadata
             body = {"metadata": {"uid": metadata.uid, "annotations": chosen}}
@@ -77,12 +86,22 @@ class PodExtras:
             why = f"instance {metadata.name} needs ports: {', '.join(sorted(chosen))}"
             yield Patch(address, body, why=why)
 
-    def are_stored(self, instance: Object) -> bool:
+    def are_stored(self, role: RoleFacts, instance: RoleInstanceFacts, decoded: Object) -> bool:
         """Whether all ports of an instance's pods are stored, so that we may create its pods."""
-        if not asks_for_ports(instance):
+        if not asks_for_ports(decoded):
             return True
-        keys = list_port_keys(instance).of_pods
-        return len(read_ports(annotations_of(instance), keys)) == len(keys)
+        if not are_settled(self.reading.memory.facts.roles, role.spec.name, decoded):
+            return False
+        keys = list_port_keys(decoded).of_pods
+        is_whole = len(read_ports(annotations_of(decoded), keys)) == len(keys)
+        return is_whole and not self.find_lost(instance, decoded)
+
+    def find_lost(self, instance: RoleInstanceFacts, decoded: Object) -> list[str]:
+        """The ports of an instance without pods that another object has too, by key."""
+        if self.reading.memory.pods.get(instance.metadata.uid):
+            return []
+        ports = read_ports(annotations_of(decoded), list_port_keys(decoded).of_pods)
+        return [k for k, port in ports.items() if must_yield(self._claims, instance.metadata, port)]
 
     def complete(self, pod: Object, role: RoleFacts, instance: Object, place: PodPlace) -> Object:
         """The pod with ports, addresses and former nodes."""

@@ -20,6 +20,7 @@ from kohort.apis.rolebasedgroup.instance_facts import PodName, RoleInstanceFacts
 from kohort.apis.rolebasedgroup.pod_facts import RolePod
 from kohort.apis.rolebasedgroup.roles import as_map, as_objects
 from kohort.cluster.actions import Action
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
 
 
@@ -78,7 +79,7 @@ def put_place_back(
     """Restore a pod's labels for its instance and component, if another client changed them."""
     changed = find_misplaced(instance, place, pod)
     if changed and not pod.metadata.is_leaving:
-        yield from put_labels_back(snapshot, labels.POD, pod.metadata, changed)
+        yield from put_labels_back(snapshot, POD, pod.metadata, changed)
 
 
 def find_misplaced(instance: RoleInstanceFacts, place: PodName, pod: RolePod) -> dict[str, str]:

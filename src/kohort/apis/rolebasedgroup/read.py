@@ -22,6 +22,7 @@ from kohort.apis.rolebasedgroup.put_back import are_misplaced
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.roles import RoleSpec
 from kohort.apis.strategy_choice import choose_strategy
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, is_leaving, labels_of, name_of, namespace_of, uid_of
 from kohort.model.observed import Group, Instance, Observed, Progress, RoleInstances, Tally
 from kohort.model.policies import (
@@ -31,6 +32,7 @@ from kohort.model.policies import (
     Trigger,
     Victims,
 )
+from kohort.model.reasons import PROFILE, Blocker
 from kohort.model.units import Level, Phase, Reach
 from kohort.model.workload import Part, Role, Workload
 
@@ -75,13 +77,13 @@ def read_facts(
     if any(are_misplaced(i, pods.get(i.metadata.uid, {})) for i in held_instances):
         group = replace(group, is_settled=False)
     observed = Observed((group,), _find_progress(facts), exist=1)
-    workload = _read_workload(snapshot, facts)
+    workload = _read_workload(snapshot, facts, delegates)
     return Reading(workload, observed, Memory(facts, instances, pods, delegates))
 
 
 def _sort_pods(snapshot: Snapshot) -> dict[str, dict[str, RolePod]]:
     found: dict[str, dict[str, RolePod]] = defaultdict(dict)
-    for pod in snapshot.all(labels.POD):
+    for pod in snapshot.all(POD):
         found[pod.metadata.controller][pod.metadata.name] = pod
     return found
 
@@ -159,7 +161,7 @@ def _read_delegate(role: DelegatedRole, found: Object | None) -> RoleInstances:
     spec = role.spec
     tally = read_tally(found) if found else Tally(0, 0, 0, 0, 0)
     if found and labels_of(found).get(labels.role_revision(spec.name)) != role.hash:
-        tally = replace(tally, updated=0, updated_ready=0, is_seen=False)
+        tally = replace(tally, updated=0, updated_ready=0, is_seen=False, is_told=False)
     return RoleInstances(
         role=spec.name,
         wanted=spec.replicas,
@@ -239,7 +241,7 @@ def _find_progress(facts: GroupFacts) -> Progress | None:
     return Progress(0, 1, 1, target)
 
 
-def _read_workload(snapshot: Snapshot, facts: GroupFacts) -> Workload:
+def _read_workload(snapshot: Snapshot, facts: GroupFacts, delegates: dict[str, Object]) -> Workload:
     group, strategy = snapshot.root, choose_strategy(snapshot, labels.STRATEGY)
     return Workload(
         namespace=namespace_of(group),
@@ -247,7 +249,7 @@ def _read_workload(snapshot: Snapshot, facts: GroupFacts) -> Workload:
         uid=uid_of(group),
         generation=group["metadata"].get("generation", 0),
         groups=1,
-        roles=tuple(_ask_roles(facts, strategy)),
+        roles=tuple(_ask_roles(facts, delegates, strategy)),
         revision=facts.hash,
         rollout=RolloutPolicy(wanted=1, strategy=strategy),
         recovery=_ALONE,
@@ -258,7 +260,7 @@ def _read_workload(snapshot: Snapshot, facts: GroupFacts) -> Workload:
     )
 
 
-def _ask_roles(facts: GroupFacts, strategy: str) -> Iterator[Role]:
+def _ask_roles(facts: GroupFacts, delegates: dict[str, Object], strategy: str) -> Iterator[Role]:
     for spec in facts.spec.roles:
         if spec.name in facts.roles:
             yield _ask_role(facts.roles[spec.name], strategy)
@@ -279,7 +281,14 @@ def _ask_roles(facts: GroupFacts, strategy: str) -> Iterator[Role]:
                 recovery=_ALONE,
                 after=spec.dependencies,
                 reach=Reach.COUNT,
+                obstacle=_find_obstacle(facts.delegated[spec.name], delegates.get(spec.name)),
             )
+
+
+def _find_obstacle(role: DelegatedRole, found: Object | None) -> Blocker | None:
+    """What a workload lacks that has to be made or changed; an unchanged one keeps what it has."""
+    is_same = labels_of(found or {}).get(labels.role_revision(role.spec.name)) == role.hash
+    return Blocker(PROFILE, role.lacks) if role.lacks and not is_same else None
 
 
 def _ask_role(facts: RoleFacts, strategy: str) -> Role:
@@ -299,6 +308,7 @@ def _ask_role(facts: RoleFacts, strategy: str) -> Role:
             min_ready_seconds=spec.min_ready_seconds,
             level=Level.INSTANCE,
             is_paused=rollout.is_paused,
+            growth_max=spec.growth_max,
         ),
         recovery=_recovery_of(spec),
         after=spec.dependencies,
@@ -306,6 +316,7 @@ def _ask_role(facts: RoleFacts, strategy: str) -> Role:
         amendment=rollout.amendment,
         is_ordered=spec.is_ordered and not spec.is_stateless,
         parts=parts if any(part.after for part in parts) else (),
+        obstacle=Blocker(PROFILE, facts.lacks) if facts.lacks else None,
     )
 
 

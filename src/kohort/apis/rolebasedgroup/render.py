@@ -12,13 +12,14 @@ from kohort.apis.carriers.failures import plan_record
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.adopted_objects import adopt_objects
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
-from kohort.apis.rolebasedgroup.instance_actions import InstanceActions, stamp
+from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.rollback import roll_back
 from kohort.apis.rolebasedgroup.set_actions import SetActions
 from kohort.cluster.actions import Action
+from kohort.cluster.timestamps import write_moment
 from kohort.model.plans import Plan
 from kohort.model.units import Line
 
@@ -58,7 +59,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
         yield from extras.remember(role, step)
         if step is None or not role.set_uid or not role.is_stored:
             continue
-        instances = InstanceActions(snapshot, reading, role, step, extras, stamp(plan.now))
+        instances = InstanceActions(snapshot, reading, role, step, extras, write_moment(plan.now))
         yield from instances.list_actions()
         yield from pods.list_actions(role, step, instances.leaving)
     for delegated in facts.delegated.values():

@@ -1,7 +1,6 @@
 """Statuses and events of a RoleBasedGroup and its children, in upstream's terms."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 from kohort.apis.api import ExecutionSummary, Reading, Snapshot
 from kohort.apis.references import Projection
@@ -10,24 +9,29 @@ from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
 from kohort.apis.rolebasedgroup.instances import has_foreign_hash, is_current, revision_of
 from kohort.apis.rolebasedgroup.objects.adapters import BOUND, make_selector, write_selector
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete
+from kohort.apis.rolebasedgroup.problems import FAILED_WORKLOAD
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
 from kohort.apis.rolebasedgroup.rollback import REASON as ROLLED_BACK
 from kohort.apis.rolebasedgroup.status import (
+    WAITING,
     ComponentCounts,
     InstanceState,
     RoleCounts,
     SetState,
+    say_waiting,
     write_adapter_status,
     write_group_status,
     write_instance_status,
     write_set_status,
 )
 from kohort.cluster.actions import Create, Patch
-from kohort.cluster.objects import Object, name_of
+from kohort.cluster.kinds import CONTROLLER_REVISION
+from kohort.cluster.objects import Object, find_condition, name_of
+from kohort.cluster.timestamps import write_moment
 from kohort.model.observed import RoleInstances
 from kohort.model.plans import Plan
-from kohort.model.reasons import OF_OTHER_ROLES, Notice
+from kohort.model.reasons import OF_CLIENTS, OF_OTHER_ROLES, PROFILE, Blocker, Notice
 from kohort.model.units import Line, Phase
 
 _MADE, _STUCK = "SucceedCreateRevision", "InPlaceUpdateNotPossible"
@@ -37,7 +41,14 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
     """The status of the group."""
     told = (b.message for b in plan.report.blockers if b.reason in OF_OTHER_ROLES)
     held = tuple(dict.fromkeys(told))
-    return write_group_status(snapshot.root, list(_count_roles(reading, plan)), now, held)
+    status = write_group_status(snapshot.root, list(_count_roles(reading, plan)), now, held)
+    return say_waiting(status, find_waits(plan), now)
+
+
+def find_waits(plan: Plan, role: str = "") -> tuple[Blocker, ...]:
+    """What roles, or one of them, wait for that only the user or another client can do."""
+    found = (b for b in plan.report.blockers if b.reason in OF_CLIENTS)
+    return tuple(b for b in found if not role or b.line.role == role)
 
 
 def _count_roles(reading: Reading[Memory], plan: Plan) -> Iterator[RoleCounts]:
@@ -97,6 +108,7 @@ def _list_projections(
                 write_selector(role.selector),
                 role.spec.rollout.partition,
                 _find_stuck(plan, name),
+                find_waits(plan, name),
             )
             status = write_set_status(obj, counts[name], state, now)
             yield Projection(labels.INSTANCE_SET, obj, status)
@@ -129,7 +141,8 @@ def _project_instance(
         return
     state = read_state(reading, role, ordinal, instance)
     obj = instance.decode()
-    yield Projection(labels.INSTANCE, obj, write_instance_status(obj, state, now))
+    status = write_instance_status(obj, state, now)
+    yield Projection(labels.INSTANCE, obj, status, is_ready=not unready)
 
 
 def read_state(
@@ -148,12 +161,8 @@ def read_state(
         ),
         is_amended=instance.metadata.generation > 1,
         restarts=failure.count if failure else 0,
-        restarted_at=_stamp(failure.at) if failure else "",
+        restarted_at=write_moment(failure.at) if failure else "",
     )
-
-
-def _stamp(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _serves(instance: RoleInstanceFacts, pods: dict[str, RolePod], name: str) -> bool:
@@ -208,7 +217,18 @@ def list_events(
 ) -> tuple[Notice, ...]:
     """The events for a plan; success without a change is no event."""
     made = (*_list_made(summary), *_list_rollbacks(plan, summary))
-    return (*made, *_list_refused(summary), *plan.notices)
+    waiting = _list_waiting(snapshot.root, plan) if summary.is_reported else ()
+    return (*made, *_list_refused(summary), *waiting, *plan.notices)
+
+
+def _list_waiting(root: Object, plan: Plan) -> Iterator[Notice]:
+    """An event for what roles wait for, if the stored status does not say so yet."""
+    waits, held = find_waits(plan), find_condition(root, WAITING) or {}
+    if not waits or (held.get("status"), held.get("reason")) == ("True", waits[0].reason):
+        return
+    is_lack = waits[0].reason == PROFILE
+    kind, reason = ("Warning", FAILED_WORKLOAD) if is_lack else ("Normal", waits[0].reason)
+    yield Notice(kind, reason, waits[0].message[:1_000], "Update")
 
 
 def _list_rollbacks(plan: Plan, summary: ExecutionSummary) -> Iterator[Notice]:
@@ -220,7 +240,7 @@ def _list_rollbacks(plan: Plan, summary: ExecutionSummary) -> Iterator[Notice]:
 
 def _list_made(summary: ExecutionSummary) -> Iterator[Notice]:
     for action in summary.done:
-        is_create = isinstance(action, Create) and action.kind == labels.CONTROLLER_REVISION
+        is_create = isinstance(action, Create) and action.kind == CONTROLLER_REVISION
         if isinstance(action, Create) and is_create:
             text = f"Successfully created revision {name_of(action.obj)}"
             yield Notice("Normal", _MADE, text, "Create")
@@ -230,4 +250,4 @@ def _list_refused(summary: ExecutionSummary) -> Iterator[Notice]:
     for action, message in summary.failed[:3]:
         if isinstance(action, Create):
             text = f"{action.kind.name} {name_of(action.obj)} could not be created: {message}"
-            yield Notice("Warning", "FailedReconcileWorkload", text[:1_000], "Create")
+            yield Notice("Warning", FAILED_WORKLOAD, text[:1_000], "Create")

@@ -1,10 +1,10 @@
 """
-Revisions of groups, RoleInstanceSets and RoleInstances, with the same hashes as upstream's.
+Revisions of groups and RoleInstanceSets, with the same hashes as upstream's.
 
 Upstream hashes JSON as Go writes it; we do the same, so a group that upstream made needs no new
 revision. Replicas are left out of the hash, so scaling rolls nothing. A group's revision is FNV-1a
-over all roles; a role's is FNV-1a over that role with the template that it refers to. Sets and
-instances are hashed as StatefulSets are: FNV-1, followed by a count of collisions.
+over all roles; a role's is FNV-1a over that role with the template that it refers to. Sets
+are hashed as StatefulSets are: FNV-1, followed by a count of collisions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +16,12 @@ from kohort.apis.revision_hash import hash_revision, hash_revision_a
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects
 from kohort.apis.rolebasedgroup.types import (
-    COMPONENT,
     INSTANCE_TEMPLATE,
     ROLE,
     ROLE_TEMPLATE,
     write_typed,
 )
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import (
     Object,
     annotations_of,
@@ -68,17 +68,6 @@ def write_set_data(instance_set: Object) -> Object:
     return {"spec": {"roleInstanceTemplate": {**_REPLACE, **written}}}
 
 
-def write_instance_data(instance: Object) -> Object:
-    """The data of an instance's revision: its components without their sizes."""
-    listed = as_objects(as_map(instance.get("spec")).get("components"))
-    return {
-        "spec": {
-            "$setElementOrder/components": [{"name": each.get("name")} for each in listed],
-            "components": [_write_component(each) for each in listed],
-        }
-    }
-
-
 def hash_group(group: Object) -> str:
     """The hash of all roles, without replicas."""
     return hash_revision_a(write_bytes(write_group_data(group)))
@@ -98,11 +87,6 @@ def hash_set(instance_set: Object, collisions: int = 0) -> str:
     return _hash_data(write_set_data(instance_set), collisions)
 
 
-def hash_instance(instance: Object, collisions: int = 0) -> str:
-    """The hash of an instance's components, which its pods carry."""
-    return _hash_data(write_instance_data(instance), collisions)
-
-
 def make_group_revision(group: Object, number: int) -> Object:
     """A new ControllerRevision with the group's current roles."""
     data = write_group_data(group)
@@ -120,15 +104,6 @@ def make_set_revision(instance_set: Object, number: int, collisions: int = 0) ->
     marks = {**as_map(selector), labels.HASH: found}
     name = names.revision_name(name_of(instance_set), found)
     return _make(instance_set, name, marks, annotations_of(instance_set), (number, data))
-
-
-def make_instance_revision(instance: Object, number: int, collisions: int = 0) -> Object:
-    """The ControllerRevision of an instance's components."""
-    data = write_instance_data(instance)
-    found = _hash_data(data, collisions)
-    marks = {labels.INSTANCE_NAME: name_of(instance), labels.HASH: found}
-    name = names.revision_name(name_of(instance), found)
-    return _make(instance, name, marks, annotations_of(instance), (number, data))
 
 
 def read_revision(revision: Object) -> StoredRevision | None:
@@ -210,14 +185,6 @@ def find_reference(role: Object) -> str:
     return ""
 
 
-def _write_component(component: Object) -> Object:
-    written: Object = write_typed(COMPONENT, component)
-    written.pop("size", None)
-    written.setdefault("serviceName", None)
-    written["template"] = {**_REPLACE, **written["template"]}
-    return written
-
-
 def _hash_data(data: Object, collisions: int) -> str:
     return hash_revision(write_bytes(data) + str(collisions).encode())
 
@@ -239,8 +206,8 @@ def _make(
     if notes:
         metadata["annotations"] = dict(notes)
     return {
-        "apiVersion": labels.CONTROLLER_REVISION.api_version,
-        "kind": labels.CONTROLLER_REVISION.name,
+        "apiVersion": CONTROLLER_REVISION.api_version,
+        "kind": CONTROLLER_REVISION.name,
         "metadata": metadata,
         "revision": number,
         "data": data,

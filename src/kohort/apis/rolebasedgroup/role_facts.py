@@ -28,6 +28,8 @@ class RoleFacts:
     grown: int | None = None  # the replicas in the existing set's spec
     failures: tuple[Failure, ...] = ()
     ports: Mapping[str, int] = field(default_factory=dict)  # role-wide ports, stored on the set
+    settled: frozenset[str] = frozenset()  # keys of ports that pods may be told
+    lacks: str = ""  # what must exist before the role begins or is updated, in a sentence
 
     @property
     def spec(self) -> RoleSpec:
@@ -48,12 +50,6 @@ class RoleFacts:
     def target_template(self) -> Object:
         """The instance template of the target revision."""
         return as_map(self.instance_set["spec"]["roleInstanceTemplate"])
-
-    def name_instance(self, ordinal: int) -> str:
-        """The name of the instance with this ordinal."""
-        if self.spec.is_stateless:
-            return names.stateless_name(self.set_name, names.instance_id(self.set_uid, ordinal))
-        return names.instance_name(self.set_name, ordinal)
 
     def find_ordinal(self, name: str) -> int | None:
         """
@@ -116,6 +112,7 @@ class DelegatedRole:
     objects: RoleContext
     hash: str  # of the role
     grown: int | None = None  # the replicas in the existing workload's spec
+    lacks: str = ""  # what its template cannot be made without, in a sentence
 
     @property
     def spec(self) -> RoleSpec:

@@ -15,6 +15,7 @@ from typing import Any
 from kohort.apis.amounts import find_percent, resolve_amount
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.problems import Problem
+from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object
 from kohort.model.policies import Amendment
 
@@ -30,7 +31,7 @@ OLD_RECREATE_POD = "Recreate"  # of v1alpha1
 ROLLING_UPDATE = "RollingUpdate"
 ORDERED, PARALLEL = "OrderedReady", "Parallel"
 STATEFUL, STATELESS = "Stateful", "Stateless"
-SHARED_ALL, SHARED_LEADER = "All", "LeaderOnly"
+SHARED_LEADER = "LeaderOnly"
 PREFERRED, REQUIRED = "Preferred", "Required"
 BY_POD, BY_COMPONENT = "Pod", "Component"
 BASE_DELAY_SECONDS, MAX_DELAY_SECONDS = 30, 600
@@ -44,8 +45,8 @@ WORKLOAD_TYPES = {
     f"{kind.api_version}/{kind.name}": kind
     for kind in (
         labels.INSTANCE_SET,
-        labels.STATEFUL_SET,
-        labels.DEPLOYMENT,
+        STATEFUL_SET,
+        DEPLOYMENT,
         labels.LEADER_WORKER_SET,
     )
 }
@@ -72,7 +73,6 @@ class ComponentSpec:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     start_after: tuple[str, ...] = ()
-    delete_after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +87,6 @@ class RestartSpec:
     def recreates_instance(self) -> bool:
         """Whether the operator recreates the whole instance when one pod restarts."""
         return self.type == RECREATE_INSTANCE
-
-    def delay_seconds(self, restarts: int) -> int:
-        """The wait between the last restart and the next, after this many restarts."""
-        if restarts <= 0:
-            return 0
-        # Limit the exponent: the delay has reached its maximum long before.
-        return min(self.base_seconds << min(restarts - 1, 31), self.max_seconds)
 
     @property
     def reset_seconds(self) -> int:
@@ -183,6 +176,7 @@ class RoleSpec:
     is_stateless: bool = False  # instances have names without ordinals
     lifecycle: LifecycleSpec = LifecycleSpec()
     unwanted: frozenset[str] = frozenset()  # instances that the user wants replaced, by name
+    growth_max: int | None = None  # instances that may be unavailable while more are made
     service_selection: str = ""  # All or LeaderOnly, for leader-worker roles
     service_ports: tuple[Object, ...] = ()
     runtimes: tuple[RuntimeSpec, ...] = ()
@@ -199,12 +193,12 @@ class RoleSpec:
     @property
     def has_ordinals(self) -> bool:
         """Whether pods have an index and DNS names: not in Deployments and stateless sets."""
-        return self.workload != labels.DEPLOYMENT and not self.is_stateless
+        return self.workload != DEPLOYMENT and not self.is_stateless
 
     @property
     def has_service(self) -> bool:
         """Whether the operator creates a headless Service for the role."""
-        return self.workload in (labels.INSTANCE_SET, labels.STATEFUL_SET)
+        return self.workload in (labels.INSTANCE_SET, STATEFUL_SET)
 
     @property
     def selects_leader(self) -> bool:

@@ -14,7 +14,7 @@ from kohort.apis.rolebasedgroup.roles import as_objects
 from kohort.apis.rolebasedgroup.spec import roles_of
 from kohort.cluster.actions import Action, Patch
 from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of, uid_of
-from kohort.cluster.port import Address, PatchForm
+from kohort.cluster.port import Address, PatchType
 from kohort.model.plans import Plan, Rollback
 
 REASON = "RolledBack"
@@ -37,7 +37,7 @@ def roll_back(group: Object, fallback: StoredRevision | None, plan: Plan) -> Ite
         patch = _make_patch(group, fallback.data, rollback)
         if patch:
             address = Address(labels.KIND, namespace_of(group), name_of(group))
-            yield Patch(address, patch, PatchForm.JSON, why=rollback.cause.message)
+            yield Patch(address, patch, PatchType.JSON, why=rollback.cause.message)
 
 
 def _make_patch(group: Object, data: Object, rollback: Rollback) -> list[Object]:

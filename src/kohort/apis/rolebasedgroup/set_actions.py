@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kohort.apis.api import Snapshot
-from kohort.apis.carriers.desired import find_changes
+from kohort.apis.carriers.desired import apply_made, find_changes
 from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.coordination import make_policy
@@ -20,7 +20,7 @@ from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
 from kohort.apis.rolebasedgroup.objects.config import list_texts, make_config_map
 from kohort.apis.rolebasedgroup.objects.services import choose_name, make_service
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
-from kohort.apis.rolebasedgroup.objects.workloads import keep_selector, make_workload
+from kohort.apis.rolebasedgroup.objects.workloads import keep_selector, keep_template, make_workload
 from kohort.apis.rolebasedgroup.revision import (
     GROUP_HISTORY,
     list_outdated,
@@ -31,16 +31,18 @@ from kohort.apis.rolebasedgroup.revision import (
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.kinds import CONFIG_MAP, CONTROLLER_REVISION, DEPLOYMENT, SERVICE, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
-from kohort.cluster.port import Address, PatchForm
-from kohort.model.plans import Plan
+from kohort.cluster.port import Address, PatchType
+from kohort.model.plans import Plan, Step
+from kohort.model.reasons import ROLE
 from kohort.model.units import Line
 
 MANAGER = "rbg"
 CARRIERS = (
     labels.INSTANCE_SET,
-    labels.STATEFUL_SET,
-    labels.DEPLOYMENT,
+    STATEFUL_SET,
+    DEPLOYMENT,
     labels.LEADER_WORKER_SET,
 )
 _MADE_ONCE = ("spec.replicas",)  # of adapters: an autoscaler owns it after the create
@@ -57,7 +59,8 @@ class SetActions:
     def mark_served(self) -> Iterator[Action]:
         """Mark the revision that all roles served, which only its own instances can prove."""
         for stored in self._own_revisions():
-            revision = stored.metadata.labels.get(labels.GROUP_REVISION)
+            marks = stored.metadata.labels
+            revision = marks.get(labels.GROUP_REVISION) or marks.get(labels.HASH)
             is_marked = labels.SERVED in stored.metadata.annotations
             if self.plan.served and revision == self.plan.served and not is_marked:
                 yield self.annotate(stored, {labels.SERVED: "true"}, "it has served")
@@ -67,7 +70,7 @@ class SetActions:
         facts, group = self.facts, self.facts.group
         if facts.current is None:
             body = make_group_revision(group, next_number(facts.stored))
-            yield self._create(labels.CONTROLLER_REVISION, body, "the roles are not stored")
+            yield self._create(CONTROLLER_REVISION, body, "the roles are not stored")
 
     def forget(self) -> Iterator[Action]:
         """Delete revisions beyond the history limits of the group and of its sets."""
@@ -78,13 +81,13 @@ class SetActions:
         for role in self.facts.roles.values():
             limit = role.instance_set["spec"]["revisionHistoryLimit"]
             outdated |= set(list_outdated(role.stored, [role.target, role.base], limit))
-        for stored in self.snapshot.all(labels.CONTROLLER_REVISION):
+        for stored in self.snapshot.all(CONTROLLER_REVISION):
             if stored.metadata.name in outdated:
-                yield _delete(labels.CONTROLLER_REVISION, stored, "beyond the history")
+                yield _delete(CONTROLLER_REVISION, stored, "beyond the history")
 
     def _own_revisions(self) -> list[Whole]:
         uid = uid_of(self.snapshot.root)
-        held = self.snapshot.all(labels.CONTROLLER_REVISION)
+        held = self.snapshot.all(CONTROLLER_REVISION)
         return [stored for stored in held if stored.metadata.controller == uid]
 
     def find_in_force(self) -> Whole | None:
@@ -95,7 +98,7 @@ class SetActions:
     def annotate(self, stored: Whole, notes: dict[str, str], why: str) -> Patch:
         """Write annotations on a stored revision."""
         name = stored.metadata.name
-        address = Address(labels.CONTROLLER_REVISION, stored.metadata.namespace, name)
+        address = Address(CONTROLLER_REVISION, stored.metadata.namespace, name)
         body = {"metadata": {"uid": stored.metadata.uid, "annotations": notes}}
         return Patch(address, body, why=f"{name}: {why}")
 
@@ -105,12 +108,12 @@ class SetActions:
         if wanted is None:
             return
         name = names.config_name(name_of(self.facts.group))
-        held = self.snapshot.all(labels.CONFIG_MAP)
+        held = self.snapshot.all(CONFIG_MAP)
         found = next((c for c in held if c.metadata.name == name), None)
         if found is None:
-            yield self._create(labels.CONFIG_MAP, wanted, "pods read addresses from it")
+            yield self._create(CONFIG_MAP, wanted, "pods read addresses from it")
         elif found.metadata.controller == uid_of(self.snapshot.root) and found.text not in texts:
-            address = Address(labels.CONFIG_MAP, found.metadata.namespace, name)
+            address = Address(CONFIG_MAP, found.metadata.namespace, name)
             body = {"metadata": {"uid": found.metadata.uid}, "data": wanted["data"]}
             yield Patch(address, body, why=f"ConfigMap {name} says other addresses")
 
@@ -122,7 +125,7 @@ class SetActions:
         held: tuple[Whole, ...] = self.snapshot.references.get(labels.POLICY, ())
         found = next((each for each in held if each.metadata.name == name_of(wanted)), None)
         if found is None:
-            yield self._create(labels.POLICY, wanted, "the group has coordination of v1alpha1")
+            yield self._make(labels.POLICY, wanted, "the group has coordination of v1alpha1")
         elif not found.metadata.is_leaving:
             yield from self._apply(labels.POLICY, wanted, found)
 
@@ -144,7 +147,7 @@ class SetActions:
             address = Address(labels.KIND, namespace_of(group), name_of(group))
             why = f"adapters of {name_of(group)} ask for other replicas"
             same = {"op": "test", "path": "/metadata/uid", "value": uid_of(group)}
-            yield Patch(address, [same, *patch], PatchForm.JSON, why=why)
+            yield Patch(address, [same, *patch], PatchType.JSON, why=why)
 
     def _may_scale(self, role: Object) -> bool:
         """Whether to write a role's replicas: with an adapter, only the number that it holds."""
@@ -159,8 +162,10 @@ class SetActions:
         """Create or update a role's set, the set's revision, its Service and its adapter."""
         wanted = self._count_set(role)
         found = self._find(labels.INSTANCE_SET, role.set_name)
+        if found is None and role.lacks:
+            return
         if found is None:
-            yield self._create(labels.INSTANCE_SET, wanted, f"role {role.spec.name} has no set")
+            yield self._make(labels.INSTANCE_SET, wanted, f"role {role.spec.name} has no set")
         elif role.set_uid and not found.metadata.is_leaving:
             yield from self._apply(labels.INSTANCE_SET, wanted, found)
             yield from self.store_role(role)
@@ -178,10 +183,16 @@ class SetActions:
         partition = step.rollout.boundary if step else role.spec.rollout.partition
         wanted = make_workload(role.objects, role.hash, count, partition)
         found = self._find(kind, name)
+        if found is None and role.lacks:
+            return
         if found is None and (count or role.spec.replicas == 0):
-            yield self._create(kind, wanted, f"role {role.spec.name} has no {kind.name}")
+            yield self._make(kind, wanted, f"role {role.spec.name} has no {kind.name}")
         elif found is not None and found.metadata.controller == uid_of(self.snapshot.root):
-            yield from self._apply(kind, keep_selector(wanted, found.decode()), found)
+            held = found.decode()
+            wanted = keep_selector(wanted, held)
+            is_kept = bool(role.lacks) or _waits_for_role(step)
+            wanted = keep_template(wanted, held, role.spec.name) if is_kept else wanted
+            yield from self._apply(kind, wanted, found)
             if role.spec.has_service:
                 yield from self._ensure_service(role.objects, found)
         if role.spec.adapter.is_enabled:
@@ -202,24 +213,25 @@ class SetActions:
             {**role.instance_set, "metadata": metadata}, next_number(role.stored)
         )
         why = f"the template of role {role.spec.name} is not stored"
-        yield self._create(labels.CONTROLLER_REVISION, body, why)
+        yield self._create(CONTROLLER_REVISION, body, why)
 
     def _ensure_service(self, context: RoleContext, found: Whole) -> Iterator[Action]:
-        held = [service.decode() for service in self.snapshot.all(labels.SERVICE)]
+        held = [service.decode() for service in self.snapshot.all(SERVICE)]
         name = choose_name(context, held)
         wanted = make_service(context, found.decode(), name)
-        yield from self._ensure(labels.SERVICE, wanted)
-        yield from self._widen(wanted)
+        actions = tuple(self._ensure(SERVICE, wanted))
+        # An apply of our keys replaces the whole selector, so only what is left then is removed.
+        yield from actions or self._widen(wanted)
 
     def _widen(self, wanted: Object) -> Iterator[Action]:
-        """Remove extra keys from a Service's selector, which server-side apply would keep."""
-        found = self._find(labels.SERVICE, name_of(wanted))
+        """Remove extra keys from a selector whose other keys are right, which no apply changes."""
+        found = self._find(SERVICE, name_of(wanted))
         if found is None or found.metadata.is_leaving:
             return
         held = as_map(as_map(found.decode().get("spec")).get("selector"))
         extra = {key: None for key in held if key not in wanted["spec"]["selector"]}
         if extra:
-            address = Address(labels.SERVICE, found.metadata.namespace, found.metadata.name)
+            address = Address(SERVICE, found.metadata.namespace, found.metadata.name)
             body = {"metadata": {"uid": found.metadata.uid}, "spec": {"selector": extra}}
             why = f"Service {name_of(wanted)} selects too few pods: {', '.join(extra)}"
             yield Patch(address, body, why=why)
@@ -246,7 +258,7 @@ class SetActions:
             body = {**body, "spec": spec}
         address = Address(kind, found.metadata.namespace, found.metadata.name)
         why = f"{kind.name} {name_of(wanted)}: {', '.join(changes[:3])} differ"
-        yield Patch(address, body, PatchForm.APPLY, MANAGER, force=True, why=why)
+        yield Patch(address, body, PatchType.APPLY, MANAGER, force=True, why=why)
 
     def clean(self) -> Iterator[Action]:
         """Delete workloads and adapters of roles that the user removed from the spec."""
@@ -272,8 +284,17 @@ class SetActions:
         held: tuple[Whole, ...] = self.snapshot.all(kind)
         return next((found for found in held if found.metadata.name == name), None)
 
+    def _make(self, kind: Kind, body: Object, why: str) -> Action:
+        """Create an object by an apply: a later apply removes only what one has written."""
+        return apply_made(self._create(kind, body, why), MANAGER)
+
     def _create(self, kind: Kind, body: Object, why: str) -> Create:
         return Create(kind, namespace_of(self.snapshot.root), body, why)
+
+
+def _waits_for_role(step: Step | None) -> bool:
+    """Whether a role is not to be updated before another one that it depends on."""
+    return step is not None and any(blocker.reason == ROLE for blocker in step.blockers)
 
 
 @lru_cache(maxsize=1_024)

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from kohort.apis.amounts import resolve_amount
 from kohort.apis.pod_templates import merge_template
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.problems import (
@@ -186,10 +187,16 @@ def read_set_spec(instance_set: Object) -> RoleSpec:
         is_stateless=is_stateless,
         lifecycle=read_lifecycle(spec.get("lifecycle") if is_stateless else None),
         unwanted=frozenset(map(str, as_list(scale.get("roleInstanceToDelete")))),
+        growth_max=_read_growth(scale.get("maxUnavailable"), replicas),
         scheduling=read_scheduling(notes, is_stateless),
         is_instance_gang=notes.get(labels.INSTANCE_GANG) == "true",
         problems=tuple(problems),
     )
+
+
+def _read_growth(amount: Any, replicas: int) -> int | None:
+    """How many instances may be unavailable while a set grows; one at least, None: any number."""
+    return None if amount is None else max(1, resolve_amount(amount, replicas, round_up=True))
 
 
 def find_dependency_problems(roles: tuple[RoleSpec, ...]) -> list[Problem]:
@@ -293,7 +300,6 @@ def _read_component(entry: Object, role: str, problems: list[Problem]) -> Compon
         labels=marks,
         annotations=notes,
         start_after=tuple(map(str, as_list((found or {}).get("startAfter")))),
-        delete_after=tuple(map(str, as_list((found or {}).get("deleteAfter")))),
     )
 
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from kohort.apis.rolebasedgroup.roles import as_map, as_objects
 from kohort.cluster.objects import Object
+from kohort.model.reasons import Blocker
 
 READY, UPDATING = "Ready", "RollingUpdateInProgress"
 INSTANCE_READY, ALL_PODS_READY = "RoleInstanceReady", "RoleInstanceAllPodsReady"
 IN_PLACE_READY, RESTARTING = "RoleInstanceInPlaceUpdateReady", "Restarting"
-FAILED_UPDATE = "FailedUpdate"
+FAILED_UPDATE, WAITING = "FailedUpdate", "RoleWaiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class SetState:
     selector: str
     partition: int
     stuck: str = ""  # why the rollout cannot update old instances
+    waits: tuple[Blocker, ...] = ()  # for what the user or another client has to do
 
 
 def write_set_status(instance_set: Object, counts: RoleCounts, state: SetState, now: str) -> Object:
@@ -106,7 +108,17 @@ def write_set_status(instance_set: Object, counts: RoleCounts, state: SetState, 
         reason = "InPlaceUpdateNotPossible" if state.stuck else "Updated"
         said = {"type": FAILED_UPDATE, "status": _truth(bool(state.stuck)), "reason": reason}
         status["conditions"] = _merge(old, [{**said, "message": state.stuck}], now)
-    return status
+    return say_waiting(status, state.waits, now)
+
+
+def say_waiting(status: Object, waits: Sequence[Blocker], now: str) -> Object:
+    """The status with what roles wait for; without the condition if they never waited."""
+    if not waits and not _find(status, WAITING):
+        return status
+    reason = waits[0].reason if waits else "NothingWaits"
+    text = "; ".join(dict.fromkeys(wait.message for wait in waits))
+    said = {"type": WAITING, "status": _truth(bool(waits)), "reason": reason, "message": text}
+    return {**status, "conditions": _merge(status, [said], now)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,15 @@ paused before, so that a resume of all leaves them paused. To change one role th
 shared template, we change the role's patch of that template.
 """
 
+from functools import partial
 from typing import Any
 
-from kohort.apis.api import Settings, Snapshot, StoredRevision, UserVerbs
+from kohort.apis.api import StoredRevision, UserVerbs
 from kohort.apis.pod_templates import merge_template
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.revision import at_revision, read_revision, roles_in
 from kohort.apis.rolebasedgroup.roles import as_list, as_map, as_objects
-from kohort.apis.rolebasedgroup.spec import roles_of
+from kohort.apis.rolebasedgroup.spec import read_spec, roles_of
 from kohort.apis.user_edits import (
     forget_held,
     list_own_revisions,
@@ -28,18 +29,6 @@ _PATCHES = ("leaderTemplatePatch", "workerTemplatePatch")
 _CONTAINERS = ("initContainers", "containers")
 # The field in which a role refers to a shared template and patches it.
 _REFERENCE = "templateRef"
-
-
-def _role_of(index: int) -> str:
-    return "leader" if index == 0 else "worker"
-
-
-def _carrier_of(group: Object, settings: Settings) -> str:
-    return "pods"
-
-
-def _list_revisions(snapshot: Snapshot) -> tuple[StoredRevision, ...]:
-    return list_own_revisions(snapshot, labels.SERVED, _read_revision)
 
 
 def _read_revision(revision: Object) -> tuple[int, str, Object] | None:
@@ -85,6 +74,21 @@ def _release(group: Object, role: str) -> Object:
     return released if set(_list_held(released)) - set(before) else forget_held(released)
 
 
+def _finish(group: Object, role: str) -> Object:
+    roles = [_set_free(r) if role in ("", r["name"]) else r for r in roles_of(group)]
+    finished = _with_roles(group, roles)
+    return finished if role else forget_held(finished)
+
+
+def _set_free(role: Object) -> Object:
+    """The role without a partition and without a pause; unchanged if it has neither."""
+    rolling = _rolling_of(role)
+    free = {key: value for key, value in rolling.items() if key not in ("partition", "paused")}
+    if free == rolling:
+        return role
+    return put_at(role, free, "rolloutStrategy", "rollingUpdate")
+
+
 def _list_held(group: Object) -> tuple[str, ...]:
     return tuple(r["name"] for r in roles_of(group) if _rolling_of(r).get("paused") is True)
 
@@ -116,6 +120,18 @@ def _list_templates(group: Object, role: str) -> dict[str, Object]:
             found[f"{own['name']}/{component['name']}"] = as_map(component.get("template"))
     if not role:
         found |= {f"roleTemplates/{name}": template for name, template in shared.items()}
+    return found
+
+
+def _count_pods(group: Object, role: str) -> dict[str, int]:
+    """The pods of an instance by template: those of a component, or all."""
+    roles = {own.name: own for own in read_spec(group).roles}
+    found: dict[str, int] = {}
+    for field in _list_templates(group, role):
+        name, _, part = field.partition("/")
+        component = roles[name].find_component(part) if name in roles else None
+        if name in roles:
+            found[field] = component.size if component else roles[name].size
     return found
 
 
@@ -200,14 +216,14 @@ def _find_changes(old: Object, new: Object) -> Object:
 
 
 VERBS = UserVerbs(
-    role_of=_role_of,
-    carrier_of=_carrier_of,
-    list_revisions=_list_revisions,
+    list_revisions=partial(list_own_revisions, served=labels.SERVED, read=_read_revision),
     go_back=_go_back,
     hold=_hold,
     release=_release,
+    finish=_finish,
     list_templates=_list_templates,
     put_template=_put_template,
+    count_pods=_count_pods,
     list_held=_list_held,
     list_roles=_list_roles,
     list_patches=_list_patches,

@@ -1,8 +1,8 @@
 """
 This is where ``kohort clusters`` lists the clusters that run on this machine.
 
-Each is asked how many nodes it has; one that does not answer in time is listed, too. What
-killed processes left behind is removed, and told on stderr.
+Each is asked how many nodes it has; one that does not answer in time is listed, too. Files that
+killed processes left behind are removed, with a line on stderr.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _list(state: State, pid: int, is_current: bool) -> Listed | None:
-    """What is known of a cluster; None if it has ended in the meantime."""
+    """The line of a cluster; None if it has ended in the meantime."""
     try:
         changed = state.pid_file.stat().st_mtime
     except FileNotFoundError:

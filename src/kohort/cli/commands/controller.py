@@ -2,8 +2,8 @@
 This is where ``kohort controller`` is read: the operator as a process of its own.
 
 The flags of LeaderWorkerSet's own controller are taken as they are, single dashes
-included, so a deployment can change its image and nothing else. What a flag says
-beats the configuration file; what neither says is a default.
+included, so a deployment can change its image and nothing else. A flag overrides the
+configuration file; a setting that neither names has its default.
 """
 
 import argparse

@@ -7,7 +7,6 @@ or a workload of a cluster as other commands name it; a file of that name goes f
 """
 
 import argparse
-import asyncio
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from kohort.cli.documents import add_form, write_documents
 from kohort.cli.exits import Exit, UsageError
 from kohort.cli.input_files import STDIN, read_objects
 from kohort.cli.parser import Parser
+from kohort.cli.processes.signals import run_command
 from kohort.cli.styles import RED, YELLOW, paint
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
@@ -74,10 +74,17 @@ def _make_parser(prog: str) -> Parser:
 
 def _read_inputs(arguments: argparse.Namespace) -> Iterator[Object]:
     for name in arguments.files:
-        if name != STDIN and "/" in name and is_live(name) and not Path(name).exists():
-            yield asyncio.run(_read_live(arguments, name))
+        if name != STDIN and not Path(name).exists() and _names_workload(name):
+            yield run_command(_read_live(arguments, name))
         else:
             yield from read_objects(name)
+
+
+def _names_workload(name: str) -> bool:
+    """Whether an argument is KIND/NAME and no file; then an error is about the kind."""
+    kind, slash, rest = name.partition("/")
+    looks_like = kind.isalnum() and rest and not {"/", "."} & {*rest} and not Path(kind).exists()
+    return is_live(name) or bool(slash and looks_like)
 
 
 async def _read_live(arguments: argparse.Namespace, name: str) -> Object:

@@ -80,7 +80,7 @@ def _signal(state: State) -> int | None:
 
 
 def _end(state: State, pid: int, kill: bool) -> str:
-    """Wait for a cluster to end, by force if that is asked for; else says what was tried."""
+    """Wait for a cluster to end, with ``--kill`` by force; returns the error, if it did not end."""
     late = f"{state.name} (process {pid}) has not ended after {_SECONDS_MAX:.0f} seconds"
     if not state.wait_for_end(pid, _SECONDS_MAX):
         if not kill:

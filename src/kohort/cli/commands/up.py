@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kohort.cli.embedded import Ready, Wish, host
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parser import Parser, add_apis, add_output, add_settings, pace, place, whole
+from kohort.cli.parser import Parser, add_apis, add_output, add_settings, moment, pace, place, whole
 from kohort.cli.state import NAME_DEFAULT, State
 from kohort.cli.styles import BOLD, paint
 from kohort.cli.table import Command
@@ -65,14 +65,15 @@ def _make_parser(prog: str) -> Parser:
         metavar="DIR",
         help="keep the cluster there, and open it again next time (default: in memory)",
     )
-    add(
-        "--speed",
-        type=pace,
-        default=1.0,
-        metavar="X",
-        help="how many times faster simulated delays pass (default: 1)",
-    )
+    _add_times(parser)
     add("--no-operator", action="store_true", help="only the control plane, without our APIs")
+    add("--no-dashboard", action="store_true", help="serve no page")
+    add(
+        "--dashboard-port",
+        type=whole(0, 65_535),
+        metavar="P",
+        help="of the page, on 127.0.0.1 (default: 7070 if free, else a free one)",
+    )
     add(
         "--late-events",
         action="store_true",
@@ -85,6 +86,23 @@ def _make_parser(prog: str) -> Parser:
     add("--report-to", type=int, help=argparse.SUPPRESS)
     add_output(parser)
     return parser
+
+
+def _add_times(parser: Parser) -> None:
+    parser.add_argument(
+        "--speed",
+        type=pace,
+        default=1.0,
+        metavar="X",
+        help="how many times faster simulated delays pass (default: 1)",
+    )
+    parser.add_argument(
+        "--clock",
+        type=moment,
+        metavar="TIME",
+        help="a clock of its own from that time on, which stands until 'kohort sim clock' steps or "
+        "resumes it: what is shown is then the same in every run (as in 2026-01-01T09:00:00Z)",
+    )
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -118,6 +136,8 @@ def _wish(arguments: argparse.Namespace) -> Wish:
     _check_spines(spines, racks or max(1, min(2, nodes)))
     if arguments.sample and arguments.no_operator:
         raise UsageError("--sample needs the operator: leave out --no-operator")
+    if arguments.clock and arguments.data_dir:
+        raise UsageError("--clock is for a cluster in memory: leave out --data-dir")
     if arguments.apis and arguments.no_operator:
         raise UsageError("--apis is for the operator: leave out --no-operator")
     return Wish(
@@ -136,7 +156,10 @@ def _wish(arguments: argparse.Namespace) -> Wish:
         gang=gang,
         spines=spines,
         late_events=arguments.late_events,
+        has_dashboard=not arguments.no_dashboard,
+        dashboard_port=arguments.dashboard_port,
         apis=arguments.apis or (),
+        starts_at=arguments.clock,
         asked=asked,
     )
 
@@ -144,7 +167,7 @@ def _wish(arguments: argparse.Namespace) -> Wish:
 def _check_gang(arguments: argparse.Namespace) -> None:
     from kohort.cli.processes.dialects import check_gang
 
-    # Without our operator, somebody else's makes the pods.
+    # Without our operator, the user's own makes the pods.
     check_gang(arguments.gang, "pods" if arguments.no_operator else arguments.carrier)
 
 
@@ -171,6 +194,7 @@ def _print(ready: Ready, arguments: argparse.Namespace) -> None:
     end = f"kohort down{State(ready.name).flag}" if arguments.detach else "Ctrl-C"
     rows = {
         "kubeconfig": f"{path}   export KUBECONFIG={path}",
+        "dashboard": ready.dashboard,
         "gangs": ready.gang and f"{ready.gang}   see the network with kohort sim topology",
         "try": "kubectl get lws,pods" if arguments.sample else _suggest(ready),
         "stop": end,
@@ -185,6 +209,8 @@ def _suggest(ready: Ready) -> str:
     example = _GANG_EXAMPLE if ready.gang else _EXAMPLE
     if ready.operator and example.exists():
         return f"kubectl apply -f {example}   then   kubectl get lws"
+    if ready.operator and not ready.gang:
+        return "kohort new lws --example | kubectl apply -f -   then   kubectl get lws"
     return "kubectl get nodes   or   kubectl create deployment web --image=web --replicas=3"
 
 

@@ -1,4 +1,4 @@
-"""This is where ``kohort version`` says what it is."""
+"""This is where ``kohort version`` prints the versions of Kohort, Kubernetes and Python."""
 
 import argparse
 import json

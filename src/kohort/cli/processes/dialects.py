@@ -5,7 +5,7 @@ from kohort.cli.parser import suggest
 
 
 def check_gang(name: str, carrier: str) -> None:
-    """Refuse the name of a dialect that nobody speaks, or that the carrier cannot be told."""
+    """Refuse an unknown dialect, and one that needs another carrier."""
     from kohort.controller.process.gangs import find_known
     from kohort.embedded_operator import find_gangs
 

@@ -94,7 +94,7 @@ async def _find_gangs(cluster: HttpCluster, names: str) -> tuple[Dialect, ...]:
 
 
 def configure(arguments: argparse.Namespace) -> Configuration:
-    """What the file says, and over it what the flags say."""
+    """The configuration file, with the flags laid over it."""
     configuration = Configuration()
     path: Path | None = arguments.config
     if path is not None:
@@ -146,7 +146,7 @@ def _describe(
 
 
 def read_settings(arguments: argparse.Namespace, gangs: tuple[Dialect, ...]) -> Settings:
-    """What the operator is told about workloads that say nothing themselves."""
+    """The operator's defaults for workloads that do not set a field, from the flags."""
     return replace(
         DEFAULTS,
         strategy=arguments.rollout_strategy,
@@ -178,7 +178,7 @@ def _find_url(
 
 
 def _listen(configuration: Configuration, arguments: argparse.Namespace, url: str) -> Configuration:
-    """Listen where the URL leads, unless told otherwise; nobody else needs to reach us then."""
+    """Listen at the host and port of the webhook URL, unless flags name others."""
     parts = urlsplit(url)
     if url and arguments.webhook_port is None:
         configuration = replace(configuration, webhook_port=parts.port or 443)

@@ -1,8 +1,8 @@
 """
-This is where a first workload is made, so that somebody who starts a cluster sees it work.
+This is where a first workload is made, so that a user who starts a cluster sees it work.
 
-It asks for no GPU, so that all are left to its user, and an object of its name that is
-there already is shown as it is. Each line that is told is a change of what a user sees.
+It requests no GPU, so that all are left to its user. An object of its name that exists
+already is shown as it is. A line is printed for each change of its ready groups.
 """
 
 from collections.abc import Callable
@@ -10,17 +10,17 @@ from collections.abc import Callable
 import orjson
 
 from kohort.apis.served import APIS
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import AlreadyExists
 from kohort.cluster.objects import Object, is_true
 from kohort.cluster.port import Selection
-from kohort.simulator.inprocess import InProcessCluster
 
 NAME, NAMESPACE = "sample", "default"
 _GROUPS, _SIZE = 2, 4
 
 
 async def show_sample(cluster: InProcessCluster, say: Callable[[str], None]) -> None:
-    """Make the sample, and tell how its groups become ready until all are."""
+    """Create the sample, and print the number of ready groups until all are ready."""
     kind = APIS[0].kind
     body = {"apiVersion": kind.api_version, "kind": kind.name, **_sample()}
     try:

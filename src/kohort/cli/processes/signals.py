@@ -2,10 +2,13 @@
 
 import signal
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Coroutine
+
+T = TypeVar("T")
 
 _WANTED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -17,9 +20,48 @@ def heed_interrupts() -> None:
     A shell without job control starts background commands with SIGINT ignored, and Python
     leaves it so: a command that stays could then be ended only by other signals.
     """
-    is_main = threading.current_thread() is threading.main_thread()
-    if is_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    if _is_main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def run_command(work: "Coroutine[Any, Any, T]") -> T:
+    """
+    Run a coroutine in an event loop of its own; an interrupt cancels it and is raised at its end.
+
+    asyncio's own handler cancels in the middle of whatever runs. A connection that was just made
+    then answers a future that nobody waits for, and the loop prints a traceback. This one asks the
+    loop to cancel, which happens between two steps. A second interrupt is raised at once.
+    """
+    import asyncio
+
+    if not _is_main_thread():
+        return asyncio.run(work)
+    presses = 0
+
+    async def cancel_when_interrupted() -> T:
+        nonlocal presses
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+
+        def press(_number: int, _frame: object) -> None:
+            nonlocal presses
+            presses += 1
+            if presses > 1:
+                raise KeyboardInterrupt
+            loop.call_soon_threadsafe(task.cancel)
+
+        before = signal.signal(signal.SIGINT, press)
+        try:
+            return await work
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    try:
+        return asyncio.run(cancel_when_interrupted())
+    except asyncio.CancelledError:
+        if presses:
+            raise KeyboardInterrupt from None
+        raise
 
 
 def catch_signals() -> "asyncio.Event":
@@ -43,3 +85,7 @@ def catch_signals() -> "asyncio.Event":
     for number in _WANTED:
         loop.add_signal_handler(number, end)
     return stop
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

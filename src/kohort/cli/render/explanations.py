@@ -5,6 +5,7 @@ from datetime import datetime
 
 from kohort.cli.render.lines import Paint, align, plain
 from kohort.cli.render.trees import write_title
+from kohort.cluster.timestamps import write_time
 from kohort.views.ages import write_age
 from kohort.views.explain import EventLine, Explanation, Finding, Rules, find_holder
 from kohort.views.health import Health, Word
@@ -25,7 +26,7 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
     """The four parts, always in the same order, and the rules behind them."""
     since = "unknown"
     if told.since is not None:
-        since = f"{write_age(told.since, now)} ({told.since:%Y-%m-%dT%H:%M:%SZ})"
+        since = f"{write_age(told.since, now)} ({write_time(told.since)})"
     on = [
         *(line for finding in told.on for line in write_finding(finding, now)),
         *([_fill(told.row.health)] if not told.on else ()),
@@ -41,6 +42,7 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
         "rules": tuple(filter(None, (_write_rules(told.rules),))),
         "decided": told.decisions,
         "notes": told.notes,
+        "docs": tuple(filter(None, (told.docs,))),
     }
     lines = [write_title(told.row, now, paint)]
     for title, texts in parts.items():
@@ -57,7 +59,7 @@ def _fill(health: Health) -> str:
 
 
 def write_finding(finding: Finding, now: datetime) -> Iterator[str]:
-    """One thing that is waited for, and the events that tell of it."""
+    """The lines of one trouble that the workload waits for, with the events about it."""
     place = [f"group {finding.group}"]
     if finding.container:
         place.append(f"container {finding.container}")

@@ -6,6 +6,7 @@ from datetime import datetime
 from kohort.cli.render.explanations import write_event
 from kohort.cli.render.lines import Paint, mark_word, plain
 from kohort.cli.styles import BOLD, GREEN, RED, YELLOW
+from kohort.cluster.timestamps import write_time
 from kohort.views.ages import write_age
 from kohort.views.members import PodExplanation
 
@@ -21,7 +22,7 @@ def write_pod_explanation(told: PodExplanation, now: datetime, paint: Paint = pl
     age = write_age(told.since, now)
     row = told.workload
     place = f"{told.role} of group {told.group} of {row.kind} {row.name}, revision {told.revision}"
-    since = f"{age} ({told.since:%Y-%m-%dT%H:%M:%SZ})" if told.since else ""
+    since = f"{age} ({write_time(told.since)})" if told.since else ""
     waits = "nothing: it serves"
     if trouble is not None:
         container = f" (container {trouble.container})" if trouble.container else ""

@@ -1,4 +1,4 @@
-"""The table over all kinds, and the line that a change of one row is told by."""
+"""The table over all kinds, and the line that is printed when one row changes."""
 
 from collections.abc import Sequence
 from datetime import datetime

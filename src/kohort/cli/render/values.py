@@ -1,15 +1,13 @@
 """
 Views as JSON and YAML, for programs.
 
-Names are in camelCase as in the Kubernetes API, moments are timestamps, and the
-shape is that of the view, whatever API it is about.
+The value is that of ``views.plain``, whatever API the view is about.
 """
 
-import dataclasses
 import json
-from datetime import datetime
-from enum import Enum
 from typing import Any
+
+from kohort.views.plain import to_plain
 
 
 def write_value(view: Any, form: str) -> str:
@@ -29,22 +27,3 @@ def write_value(view: Any, form: str) -> str:
 def _is_harmless(text: str) -> bool:
     """Whether a terminal shows all of it; else both forms have escapes of their own."""
     return text.replace("\n", "").isprintable()
-
-
-def to_plain(view: Any) -> Any:
-    """A view as dictionaries, lists and texts."""
-    if dataclasses.is_dataclass(view) and not isinstance(view, type):
-        fields = dataclasses.fields(view)
-        return {_camel(field.name): to_plain(getattr(view, field.name)) for field in fields}
-    if isinstance(view, dict):
-        return {key: to_plain(value) for key, value in view.items()}
-    if isinstance(view, list | tuple):
-        return [to_plain(item) for item in view]
-    if isinstance(view, datetime):
-        return view.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return view.value if isinstance(view, Enum) else view
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Failure, UsageError
-from kohort.cli.parser import Parser, suggest
+from kohort.cli.parser import Parser, suggest, whole
 
 if TYPE_CHECKING:
     from kohort.apis.api import Api
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The workloads that somebody asked for."""
+    """The workloads that the arguments name."""
 
     apis: "tuple[Api, ...]"
     is_exact: bool  # a kind was named, so it must be served
@@ -55,6 +55,15 @@ def add_form(parser: Parser, *forms: str) -> None:
 def add_role(parser: Parser, text: str) -> None:
     """The role that a command is limited to."""
     parser.add_argument("--role", default="", metavar="ROLE", help=f"{text} (default: all roles)")
+
+
+def add_revision_flags(parser: Parser, *, role: str, revision: str) -> None:
+    """Add the arguments of commands about revisions; ``role`` and ``revision`` are help texts."""
+    add_target(parser)
+    add_role(parser, role)
+    parser.add_argument("--revision", type=whole(1, 2**31), metavar="N", help=revision)
+    add_place(parser)
+    add_form(parser, "json", "yaml")
 
 
 def expect_role(picture: "Picture", name: str) -> None:

@@ -1,7 +1,7 @@
 """
-This is where commands read what a workload's own objects do not tell: nodes, warnings, the lease.
+This is where commands read facts beside a workload's own objects: nodes, warnings, the lease.
 
-Nothing is asked for workloads that are ready. Whoever may not read nodes, events or the
+Nothing is read for workloads that are ready. A user who may not read nodes, events or the
 lease gets a verdict without them, as far as it can be given.
 """
 
@@ -14,9 +14,9 @@ import orjson
 from kohort.apis.home import Home
 from kohort.cluster.errors import ClusterError, NotFound
 from kohort.cluster.http import HttpCluster
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.kinds import EVENT, LEASE, NODE
+from kohort.cluster.objects import Object
 from kohort.cluster.port import Address, Selection
-from kohort.controller.lease import LEASE
 from kohort.views.evidence.cluster import (
     GONE,
     NO_FACTS,
@@ -29,9 +29,7 @@ from kohort.views.evidence.cluster import (
 from kohort.views.health import Word, judge
 from kohort.views.picture import Picture, take_picture
 
-EVENT = Kind("", "v1", "Event", "events")
-NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
-_NODES_MAX = 50  # asked for one by one; more troubled nodes than that tell nothing new
+_NODES_MAX = 50  # read one by one; more troubled nodes add nothing to a verdict
 
 
 async def complete(cluster: HttpCluster, pictures: Sequence[Picture]) -> list[Picture]:
@@ -43,7 +41,7 @@ async def complete(cluster: HttpCluster, pictures: Sequence[Picture]) -> list[Pi
 
 
 async def read_facts(cluster: HttpCluster, pictures: Sequence[Picture]) -> ClusterFacts:
-    """What the cluster says about the workloads that are not ready."""
+    """The nodes, warnings and lease that concern the workloads which are not ready."""
     needing = [p for p in pictures if judge(p).word is not Word.READY or p.is_moving]
     if not needing:
         return NO_FACTS

@@ -18,10 +18,13 @@ import orjson
 
 from kohort.apis.api import Api, Watched
 from kohort.apis.facts import Whole
+from kohort.apis.served import APIS
 from kohort.cli.exits import Failure
 from kohort.cli.parser import suggest
 from kohort.cli.state import list_running
 from kohort.cli.workloads.arguments import Wanted
+from kohort.cli.workloads.cluster_time import is_far, read_time
+from kohort.cli.workloads.descendants import list_owners
 from kohort.cli.workloads.facts import complete
 from kohort.cluster.errors import (
     ClusterError,
@@ -33,9 +36,11 @@ from kohort.cluster.errors import (
     Unavailable,
 )
 from kohort.cluster.http import HttpCluster, connect
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Address, Selection
 from kohort.model.observed import Group, Member
+from kohort.views.lineage import Lineage, trace_pod
 from kohort.views.members import find_place
 from kohort.views.picture import Picture, take_picture
 from kohort.views.samples import gather, needed
@@ -44,7 +49,6 @@ if TYPE_CHECKING:
     from kohort.controller.caches.cache import Cache
     from kohort.controller.caches.informers import Informers
 
-POD = Kind("", "v1", "Pod", "pods")
 _CALM_SECONDS = 0.2
 
 
@@ -61,27 +65,36 @@ class Source:
         found = await asyncio.gather(*(self._read_api(api) for api in self.wanted.apis))
         served = [pictures for pictures in found if pictures is not None]
         if not served:
-            raise Failure(
-                f"this cluster does not know {_name_kinds(self.wanted.apis)}: install the "
-                "definitions with 'kohort crds | kubectl apply --server-side -f -'"
-            )
+            raise Failure(_describe_unserved(self.wanted.apis))
         pictures = [picture for pictures in served for picture in pictures]
         return await complete(self.cluster, pictures)
 
     async def read_one(self) -> Picture:
-        """The one that was asked for."""
+        """The picture of the workload that the user named."""
         found = await self.read()
         if not found:
             api, name = self.wanted.apis[0], self.wanted.name
+            await self._refuse_child(api, name)
             hint = await self._suggest(api.kind, name)
             raise Failure(f"{api.short_name}/{name} does not exist{self._where(api)}{hint}")
         return found[0]
+
+    async def _refuse_child(self, api: Api, name: str) -> None:
+        """Fail where the object exists but another workload writes it, and name that one."""
+        child = await self.find_root(api, name)
+        owners = await list_owners(self.cluster, child) if child is not None else []
+        words = {each.kind.name: each.short_name for each in APIS}
+        known = [
+            f"{words[each['kind']]}/{name_of(each)}" for each in owners if each["kind"] in words
+        ]
+        if known:
+            raise Failure(f"{api.short_name}/{name} belongs to {known[-1]}; name that one instead")
 
     def _where(self, api: Api) -> str:
         return f" in namespace {self.namespace}" if api.kind.namespaced else ""
 
     async def read_root(self) -> Object:
-        """The object of the one that was asked for, without its children."""
+        """The object of the workload that the user named, without its children."""
         api, name = self.wanted.apis[0], self.wanted.name
         try:
             return await self.cluster.read(Address(api.kind, self.namespace, name))
@@ -90,22 +103,59 @@ class Source:
             where = self._where(api)
             raise Failure(f"{api.short_name}/{name} does not exist{where}{hint}") from error
 
+    async def find_root(self, api: Api, name: str) -> Object | None:
+        """The object of a name, as it is stored; None if there is none."""
+        try:
+            return await self.cluster.read(Address(api.kind, self.namespace, name))
+        except NotFound:
+            pass
+        try:
+            await self.cluster.list(Selection(api.kind, self.namespace, fields="metadata.name=-"))
+        except NotFound as error:
+            raise Failure(_describe_unserved([api])) from error
+        return None
+
+    async def read_changed(self, api: Api, root: Object) -> Picture:
+        """A workload with the children that it has, and an object that is not written."""
+        children, unserved = await self._list_all_children(api)
+        taken = self._take(api, [orjson.dumps(root)], children, unserved)
+        if not taken:
+            raise Failure(
+                f"{api.short_name}/{name_of(root)} belongs to another workload; plan that one"
+            )
+        return taken[0]
+
     async def read_pod(self, name: str) -> tuple[Object, Picture, tuple[Group, Member]]:
         """One pod, the workload that it belongs to, and its place there."""
+        pod = await self._read_pod(name)
+        for picture in await self.read():
+            place = find_place(picture, name)
+            if place is not None:
+                return pod, picture, place
+        raise self._foreign(name)
+
+    async def read_lineage(self, name: str) -> Lineage:
+        """One pod with all that it belongs to."""
+        pod = await self._read_pod(name)
+        pictures, owners = await asyncio.gather(self.read(), list_owners(self.cluster, pod))
+        found = trace_pod(pod, pictures, owners)
+        if found is None:
+            raise self._foreign(name)
+        return found
+
+    async def _read_pod(self, name: str) -> Object:
         try:
-            pod = await self.cluster.read(Address(POD, self.namespace, name))
+            return await self.cluster.read(Address(POD, self.namespace, name))
         except NotFound:
             hint = await self._suggest(POD, name)
             raise Failure(
                 f"pod/{name} does not exist in namespace {self.namespace}{hint}"
             ) from None
-        for picture in await self.read():
-            place = find_place(picture, name)
-            if place is not None:
-                return pod, picture, place
-        raise Failure(
-            f"pod/{name} belongs to no workload that Kohort serves; "
-            f"ask 'kubectl describe pod {name} -n {self.namespace}'"
+
+    def _foreign(self, pod: str) -> Failure:
+        return Failure(
+            f"pod/{pod} belongs to no workload that Kohort serves; "
+            f"ask 'kubectl describe pod {pod} -n {self.namespace}'"
         )
 
     async def _suggest(self, kind: Kind, name: str) -> str:
@@ -113,7 +163,7 @@ class Source:
         try:
             listing = await self.cluster.list(Selection(kind, self.namespace))
         except ClusterError:
-            return ""  # The first error is the one to be told.
+            return ""  # The user sees the first error, not this one.
         return suggest(name, (name_of(orjson.loads(raw)) for raw in listing.items))
 
     async def _read_api(self, api: Api) -> list[Picture] | None:
@@ -123,22 +173,43 @@ class Source:
             return None
         if not roots:
             return []
+        children, unserved = await self._list_all_children(api)
+        return self._take(api, roots, children, unserved)
+
+    def now(self) -> datetime:
+        """The time of the cluster."""
+        return read_time(self.cluster.server_date, datetime.now(UTC))
+
+    def _take(
+        self,
+        api: Api,
+        roots: Iterable[bytes],
+        children: dict[Kind, list[bytes]],
+        unserved: frozenset[Kind],
+    ) -> list[Picture]:
+        return _take(api, (roots, children, unserved), self.now())
+
+    async def _list_all_children(self, api: Api) -> tuple[dict[Kind, list[bytes]], frozenset[Kind]]:
+        """All that workloads of an API have or name, and the kinds that are not served."""
         lists = await asyncio.gather(*(self._list_children(w) for w in needed(api)))
         kinds = [watched.kind for watched in needed(api)]
         held = dict(zip(kinds, lists, strict=True))
         unserved = frozenset(kind for kind, found in held.items() if found is None)
         children = {kind: found for kind, found in held.items() if found is not None}
         for reference in (each for each in api.references if each.is_shown):
-            # Whoever may not read what is shared sees the workload without it.
+            # A user who may not read shared objects sees the workload without them.
             with suppress(ClusterError):
                 named = await self.cluster.list(reference.selection)
-                children[reference.kind] = named.items
-        return _take(api, roots, children, unserved)
+                # A workload may own objects of a kind of which it names others.
+                own = children.get(reference.kind, [])
+                children[reference.kind] = list(dict.fromkeys((*own, *named.items)))
+        return children, unserved
 
     async def _list_children(self, watched: Watched) -> list[bytes] | None:
         """The children of one kind; None where the API does without and it is not served."""
         try:
-            return (await self.cluster.list(self._select(watched))).items
+            listing = await self.cluster.list(self._select(watched))
+            return [_name_kind(watched.kind, raw) for raw in listing.items]
         except (NotFound, Forbidden):
             if watched.is_needed:
                 raise
@@ -157,7 +228,9 @@ class Source:
         yield await self.read()
         async with self._watch() as live:
             while True:
-                yield await complete(self.cluster, live.take())
+                if is_far(self.cluster.server_date, datetime.now(UTC)):
+                    await self.cluster.read_document("/version")  # for its date
+                yield await complete(self.cluster, live.take(self.now()))
                 await live.wait()
 
     @asynccontextmanager
@@ -199,7 +272,7 @@ class _Live:
         for cache in (roots, *children.values()):
             cache.subscribe(lambda difference: self._bell.set())
 
-    def take(self) -> list[Picture]:
+    def take(self, now: datetime) -> list[Picture]:
         """All workloads as the caches have them now."""
         self._bell.clear()
         return [
@@ -207,9 +280,12 @@ class _Live:
             for api, roots, children in self._caches
             for picture in _take(
                 api,
-                _raws(roots),
-                {kind: list(_raws(cache)) for kind, cache in children.items()},
-                self._find_unserved(children),
+                (
+                    _raws(roots),
+                    {kind: list(_raws(cache)) for kind, cache in children.items()},
+                    self._find_unserved(children),
+                ),
+                now,
             )
         ]
 
@@ -231,19 +307,32 @@ def _raws(cache: "Cache[Whole]") -> Iterable[bytes]:
     return (entry.value.raw for entry in cache)
 
 
+def _name_kind(kind: Kind, raw: bytes) -> bytes:
+    """An item of a list with its apiVersion and kind, which servers leave out there."""
+    return b'{"apiVersion":"%b","kind":"%b",%b' % (
+        kind.api_version.encode(),
+        kind.name.encode(),
+        raw.lstrip()[1:],
+    )
+
+
 def _take(
     api: Api,
-    roots: Iterable[bytes],
-    children: dict[Kind, list[bytes]],
-    unserved: frozenset[Kind],
+    objects: tuple[Iterable[bytes], dict[Kind, list[bytes]], frozenset[Kind]],
+    now: datetime,
 ) -> list[Picture]:
-    now = datetime.now(UTC)
+    """Pictures of workloads, from their objects, their children and the kinds not served."""
+    roots, children, unserved = objects
     found = gather(api, roots, children, unserved=unserved)
     return [take_picture(api, sample, now) for sample in found]
 
 
-def _name_kinds(apis: Iterable[Api]) -> str:
-    return ", ".join(dict.fromkeys(api.kind.name for api in apis))
+def _describe_unserved(apis: Iterable[Api]) -> str:
+    names = ", ".join(dict.fromkeys(api.kind.name for api in apis))
+    return (
+        f"this cluster does not know {names}: install the "
+        "definitions with 'kohort crds | kubectl apply --server-side -f -'"
+    )
 
 
 @asynccontextmanager

@@ -1,5 +1,5 @@
 """
-The door to a real Kubernetes API: HTTP/1.1, TLS and JSON behind the ``Cluster`` port.
+The client of a real Kubernetes API: HTTP/1.1, TLS and JSON behind the ``Cluster`` port.
 
 This is the one package of ``kohort.cluster`` that touches sockets, files and the
 clock. Import it where a cluster is needed, not before: aiohttp is slow to load.

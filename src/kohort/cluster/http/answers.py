@@ -1,5 +1,5 @@
 """
-Where an answer that is not a success becomes an error of ours.
+Turns a response that is not a success into a ClusterError.
 
 The HTTP code and the Status in the body agree on a real server. Something in
 between, a proxy or a load balancer, answers in text or HTML: then the code

@@ -6,8 +6,9 @@ decoded. A list whose pages expire is begun again, and the second time fetched
 whole, so that it ends on a busy cluster too.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from random import Random
 from types import TracebackType
 from typing import Self
@@ -21,7 +22,7 @@ from kohort.cluster.http.limiter import Bucket
 from kohort.cluster.http.paths import collection_path, object_path
 from kohort.cluster.http.transport import Call, Transport
 from kohort.cluster.objects import Kind, Object
-from kohort.cluster.port import Address, Listing, PatchForm, Selection, WatchEvent
+from kohort.cluster.port import Address, Listing, PatchType, Selection, WatchEvent
 
 PAGE_OBJECTS_MAX = 500
 QPS_DEFAULT = 500.0
@@ -57,26 +58,44 @@ class HttpCluster:
     ) -> None:
         await self.close()
 
+    @property
+    def server_date(self) -> str:
+        """The Date of the server's last answer, as HTTP writes it; empty before the first."""
+        return self._transport.server_date
+
     async def close(self) -> None:
         """Let all connections go."""
         await self._transport.close()
 
     async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
-        """Make an object; the answer is what was stored."""
+        """Create an object; returns the object as stored."""
         return await self._write(Call("POST", collection_path(kind, namespace), body=_encode(obj)))
 
     async def dry_run_create(self, kind: Kind, namespace: str, obj: Object) -> Object:
-        """What a create would store; nothing is stored."""
+        """Create with dryRun; returns the object that a create would store."""
         path = collection_path(kind, namespace)
         return await self._write(Call("POST", path, {"dryRun": "All"}, _encode(obj)))
 
     async def read(self, address: Address) -> Object:
-        """One object, fresh from the server."""
+        """Read one object from the API server."""
         return read_object(await self._transport.send(Call("GET", object_path(address))))
 
     async def read_document(self, path: str) -> Object:
-        """What the server publishes at a path, such as a schema."""
+        """Read the document at a path, such as an OpenAPI schema."""
         return read_object(await self._transport.send(Call("GET", path)))
+
+    async def stream_log(
+        self, address: Address, query: Mapping[str, str]
+    ) -> AsyncGenerator[bytes, None]:
+        """The log of a pod's container, in chunks; with ``follow`` also what it writes later."""
+        call = Call("GET", object_path(replace(address, part="log")), query)
+        async with aclosing(self._transport.stream(call)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    async def send_document(self, path: str, body: Object) -> Object:
+        """POST a body to a path that no Kubernetes API has, such as that of a simulated clock."""
+        return await self._write(Call("POST", path, body=_encode(body)))
 
     async def update(self, address: Address, obj: Object) -> Object:
         """Replace an object; its resourceVersion guards against other writers."""
@@ -86,12 +105,12 @@ class HttpCluster:
         self,
         address: Address,
         patch: Object | list[Object],
-        form: PatchForm = PatchForm.MERGE,
+        form: PatchType = PatchType.MERGE,
         *,
         manager: str = "",
         force: bool = False,
     ) -> Object:
-        """Change part of an object; the answer is what was stored."""
+        """Patch an object; returns the object as stored."""
         query = {"fieldManager": manager} if manager else {}
         if force:
             query["force"] = "true"
@@ -112,7 +131,7 @@ class HttpCluster:
         await self._transport.send(Call("DELETE", object_path(address), body=_encode(options)))
 
     async def list(self, selection: Selection) -> Listing:
-        """All objects that are selected, fetched in pages where the server has many."""
+        """List all selected objects, page by page."""
         try:
             return await self._list_in_pages(selection, PAGE_OBJECTS_MAX)
         except WatchExpired:
@@ -134,7 +153,7 @@ class HttpCluster:
     async def watch(
         self, selection: Selection, version: str, *, initial: bool = False
     ) -> AsyncIterator[WatchEvent]:
-        """What changes from a version on; raises WatchExpired when it is too old."""
+        """Watch the selected objects from a version on; raises WatchExpired if it is too old."""
         query = {**_select(selection), "watch": "true", "allowWatchBookmarks": "true"}
         query["timeoutSeconds"] = str(self._chance.randint(*_WATCH_SECONDS))
         if version:

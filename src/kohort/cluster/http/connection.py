@@ -1,5 +1,5 @@
 """
-Where a cluster is chosen: a file that was named, the environment's, the pod's, the home's.
+Chooses the cluster: by the named kubeconfig, else KUBECONFIG, else the pod, else ~/.kube/config.
 
 A file that was asked for must be there. What merely might be there is passed
 over, and if nothing is found the error says where one has looked.
@@ -23,7 +23,7 @@ def connect(
     qps: float = QPS_DEFAULT,
     burst: int = BURST_DEFAULT,
 ) -> HttpCluster:
-    """The cluster that is meant; nothing is sent before the first request."""
+    """A client of the chosen cluster; it sends nothing before the first request."""
     return HttpCluster(find_access(kubeconfig, context, os.environ), qps=qps, burst=burst)
 
 
@@ -33,7 +33,7 @@ def find_access(
     environment: Mapping[str, str],
     account: Path = ACCOUNT,
 ) -> Access:
-    """Where the cluster is and who we are there."""
+    """The access to the chosen cluster: URL, TLS settings and credentials."""
     if kubeconfig is not None:
         if not kubeconfig.exists():
             raise KohortError(f"the kubeconfig {kubeconfig} does not exist")

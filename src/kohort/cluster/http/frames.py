@@ -1,5 +1,5 @@
 """
-Where bytes from the server are cut into objects without looking inside them.
+Cuts the bytes of a list or a watch into encoded objects, without decoding the objects.
 
 Objects stay encoded: the caches decode only the fields they need. A line of a
 watch may be megabytes long, so lines are joined from chunks of any size. Whoever may
@@ -39,14 +39,14 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 DEPTH_MAX = 400
-# A text without an end is read to the end: it would be looked for again from each of its quotes.
+# A string without a closing quote is taken whole: else the search starts again at each quote.
 _PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _lists = msgspec.json.Decoder(_List)
 _lines = msgspec.json.Decoder(_Line)
 
 
 class Page(msgspec.Struct, frozen=True):
-    """Part of a list: encoded objects, their version, and where to go on."""
+    """One page of a list: encoded objects, their version, and the continue token."""
 
     items: list[bytes]
     version: str
@@ -75,7 +75,7 @@ def read_object(body: bytes) -> Object:
 
 
 def read_line(line: bytes) -> WatchEvent:
-    """One change; a line that reports an error raises it."""
+    """One watch event; raises the error that a line of type ERROR reports."""
     change = _decode(_lines, line)
     if change.type == "ERROR":
         raise _read_failure(bytes(change.object))
@@ -125,7 +125,7 @@ class Lines:
         self._begun: list[bytes] = []
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """The lines that the chunk ends; the rest waits for the next one."""
+        """The lines that are complete with this chunk; the rest waits for the next chunk."""
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
             self._begun.append(piece)

@@ -3,12 +3,12 @@ A token bucket: so many requests per second, and so many at once after a rest.
 
 The bucket itself only does arithmetic on the time it is given. A request takes
 its token at once and is told how long to wait, so those who wait are served in
-the order in which they came, and nobody needs a lock.
+the order in which they came, and no request needs a lock.
 """
 
 
 class Bucket:
-    """Tokens that come back with time; it may be overdrawn by those who wait."""
+    """A bucket that fills with time; waiting requests may overdraw it."""
 
     def __init__(self, qps: float, burst: int) -> None:
         self.qps = qps
@@ -17,7 +17,7 @@ class Bucket:
         self._filled_at: float | None = None
 
     def take(self, now: float) -> float:
-        """Take a token; the answer is how many seconds to wait before using it."""
+        """Take a token; returns the seconds to wait before the request is sent."""
         if self.qps <= 0:
             return 0.0
         passed = now - self._filled_at if self._filled_at is not None else 0.0

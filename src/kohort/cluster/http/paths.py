@@ -1,4 +1,4 @@
-"""Where an object or a collection lies on the server."""
+"""URL paths of objects and collections on an API server."""
 
 from urllib.parse import quote
 

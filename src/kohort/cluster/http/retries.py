@@ -1,9 +1,9 @@
 """
-Which requests are sent a second time, and when.
+Which failed requests the client sends again, and after how long.
 
 A read may always be repeated. A write is repeated only when it has certainly not
 been applied: the connection was never made, or the server turned it away with
-429 before it looked. Whoever waits for longer than some seconds is better off
+429 before it looked. A caller that would wait for longer than some seconds is better off
 knowing, so a server that asks for more patience gets an error reported instead.
 """
 
@@ -24,7 +24,7 @@ _BACKOFF_SECONDS = 0.1
 
 
 class NotSent(Unavailable):
-    """The server could not be reached, so the request was never seen."""
+    """The connection failed before the server received the request."""
 
 
 def find_retry_delay(

@@ -1,5 +1,5 @@
 """
-One connection pool to one server: who asks, how often, and what comes back.
+The connection pool to one API server: it adds credentials, limits the rate, and retries.
 
 All requests but watches pass the rate limit and the limit on requests under way.
 Connections that fail become ``Unavailable``, or ``NotSent`` when the server never
@@ -32,14 +32,14 @@ CONNECT_SECONDS_MAX = 10.0
 CALLS_AT_ONCE_MAX = 128
 
 _CALL_TIMEOUT = aiohttp.ClientTimeout(total=CALL_SECONDS_MAX, sock_connect=CONNECT_SECONDS_MAX)
-# Lines may be far apart: a dead peer is found by keep-alive probes, not by silence.
+# A watch may be silent for long: a dead peer is found by TCP keep-alive, not by a timeout.
 _STREAM_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS_MAX)
 _KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request, apart from who asks."""
+    """One request, without its credentials."""
 
     method: str
     path: str
@@ -57,6 +57,7 @@ class Transport:
         self._chance = chance or SystemRandom()
         self._calls = asyncio.Semaphore(CALLS_AT_ONCE_MAX)
         self._session: aiohttp.ClientSession | None = None
+        self.server_date = ""  # the Date of the last answer
 
     async def send(self, call: Call) -> bytes:
         """The body of a successful answer; repeats the call where that is safe."""
@@ -86,13 +87,13 @@ class Transport:
                 return await response.read()
 
     async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
-        """The chunks of an answer that goes on."""
+        """The chunks of a streamed response."""
         try:
             async with self._answer(call, _STREAM_TIMEOUT) as response:
                 while chunk := await self._next_chunk(response):
                     yield chunk
         except Unauthorized:
-            # The next attempt is the caller's, who comes back after any broken stream.
+            # The caller makes the next attempt, as after any broken stream.
             await self.access.credentials.renew()
             raise
 
@@ -122,6 +123,7 @@ class Transport:
                 timeout=timeout,
                 allow_redirects=False,
             )
+        self.server_date = response.headers.get("Date", "")
         async with response:
             if response.status >= 300:
                 with _failures(self.access.server):
@@ -141,7 +143,7 @@ class Transport:
                 },
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
-            # It would repeat PUT and DELETE by itself, which may have been applied.
+            # aiohttp would repeat PUT and DELETE by itself, which the server may have applied.
             self._session._retry_connection = False
         return self._session
 
@@ -154,7 +156,7 @@ class Transport:
 
 
 class _failures:
-    """Turns what a connection raises into errors of ours."""
+    """Turn the exceptions of a connection into ClusterErrors."""
 
     def __init__(self, server: str) -> None:
         self._server = server

@@ -13,16 +13,10 @@ from contextlib import AsyncExitStack
 import msgspec
 
 from kohort.cluster.errors import KohortError
+from kohort.cluster.kinds import DEFINITION
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Cluster, Selection
 
-DEFINITION_KIND = Kind(
-    "apiextensions.k8s.io",
-    "v1",
-    "CustomResourceDefinition",
-    "customresourcedefinitions",
-    namespaced=False,
-)
 _BUILT_IN = ".k8s.io"  # the suffix of Kubernetes' own groups
 
 
@@ -68,7 +62,7 @@ def is_defined(kind: Kind) -> bool:
 
 def select_definition(name: str) -> Selection:
     """The selection of one definition by its name."""
-    return Selection(DEFINITION_KIND, fields=f"metadata.name={name}")
+    return Selection(DEFINITION, fields=f"metadata.name={name}")
 
 
 async def wait_until_defined(cluster: Cluster, kind: Kind) -> None:

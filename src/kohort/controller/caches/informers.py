@@ -57,6 +57,11 @@ class _SharedWatch:
         async with self._turn:
             await self._watcher.run()
 
+    def find_age(self, now: float) -> float:
+        """For how many seconds the cache may have lacked changes."""
+        since = self._watcher.outdated_since
+        return 0.0 if since is None else now - since
+
     def join(self, user: "Informers") -> Cache[Any]:
         """Add a user; its reader of the cache."""
         self.users.append(user)
@@ -90,7 +95,7 @@ class SharedWatches:
         self._watches: list[_SharedWatch] = []
 
     def find(self, asked: _Asked) -> _SharedWatch | None:
-        """The watch that somebody has asked for with equal arguments."""
+        """The watch that an API has asked for with equal arguments."""
         return next((watch for watch in self._watches if watch.asked == asked), None)
 
     def add(self, watch: _SharedWatch) -> None:
@@ -187,6 +192,17 @@ class Informers:
         ]
 
     @property
+    def ages(self) -> dict[Selection, float]:
+        """For how many seconds each cache may have lacked changes; absent kinds have no cache."""
+        now = self._time.elapsed()
+        found: dict[Selection, float] = {}
+        for watch in self._readers:
+            selection = watch.asked.selection
+            if selection not in self.absent:
+                found[selection] = max(found.get(selection, 0.0), watch.find_age(now))
+        return found
+
+    @property
     def are_ready(self) -> bool:
         """Whether all first lists have completed."""
         return not self.unlisted
@@ -203,7 +219,7 @@ class Informers:
                 group.create_task(watch.run())
 
     def close(self) -> None:
-        """Read the caches no more; those that nobody else reads are dropped."""
+        """Read the caches no more; those that no other API reads are dropped."""
         self._shared.leave(self)
         for reader in self._readers.values():
             reader.unsubscribe()

@@ -248,6 +248,8 @@ class Watcher:
         # What to await while the kind is not served; None: list again with backoff.
         self.wait_until_served: Callable[[], Awaitable[None]] | None = None
         self.state: State = Unlisted()
+        # Since when the cache may lack changes; None while a watch keeps it up to date.
+        self.outdated_since: float | None = None
         self._cluster = cluster
         self._selection = selection
         self._listen = emit
@@ -260,6 +262,8 @@ class Watcher:
         if isinstance(self.state, Filling):
             # A list that was cut off would be taken for the first part of the next one.
             self.state = Unlisted(failures=self.state.failures)
+        if not isinstance(self.state, Following) and self.outdated_since is None:
+            self.outdated_since = self._time.elapsed()
         while True:
             error: KohortError | None = None
             try:
@@ -289,6 +293,15 @@ class Watcher:
 
     def _take(self, happening: Happening) -> int:
         self.state, events, pause = step(self.state, happening)
+        self._note_age(happening)
         for event in events:
             self._listen(event)
         return pause
+
+    def _note_age(self, happening: Happening) -> None:
+        """An answer of the API server shows that the cache is up to date, until one fails."""
+        if not isinstance(self.state, Following) or isinstance(happening, Failed):
+            if self.outdated_since is None:
+                self.outdated_since = self._time.elapsed()
+        else:
+            self.outdated_since = None

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from kohort.cluster.objects import Kind, Object, annotations_of
-from kohort.cluster.port import Address, Cluster, PatchForm
+from kohort.cluster.port import Address, Cluster, PatchType
 
 _INJECTED = "cert-manager.io/inject-"
 _CONVERSION = "/spec/conversion"
@@ -95,5 +95,5 @@ async def spread_bundle(cluster: Cluster, address: Address, holder: Object, ca: 
     """Make the webhooks of an object trust the authority; returns whether a write was needed."""
     patch = plan_bundle(holder, ca)
     if patch:
-        await cluster.patch(address, patch, PatchForm.JSON)
+        await cluster.patch(address, patch, PatchType.JSON)
     return bool(patch)

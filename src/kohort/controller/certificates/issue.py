@@ -16,17 +16,17 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-)
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from kohort.cluster.certificates import (
+    key_usage,
+    start_certificate,
+    write_certificate,
+    write_key,
+)
 from kohort.cluster.errors import KohortError
 
-_SKEW = timedelta(hours=1)
 _UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, InvalidSignature)
 
 SigningKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
@@ -148,7 +148,7 @@ def _still_trusted(old: Material | None, now: datetime) -> str:
         last = _read_authorities(old.ca)[0] if old is not None else None
     except Unreadable:
         last = None
-    return _text(last) if last is not None and _is_valid(last, now, timedelta()) else ""
+    return write_certificate(last) if last is not None and _is_valid(last, now, timedelta()) else ""
 
 
 def _read_authorities(text: str) -> list[x509.Certificate]:
@@ -194,12 +194,12 @@ def _make_authority(now: datetime, valid: timedelta) -> tuple[str, str]:
         ]
     )
     made = (
-        _start(name, name, key, now, valid)
+        start_certificate(name, name, key.public_key(), now, valid)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(_usage(is_authority=True), critical=True)
+        .add_extension(key_usage(is_authority=True), critical=True)
         .sign(key, hashes.SHA256())
     )
-    return _text(made), _key_text(key)
+    return write_certificate(made), write_key(key)
 
 
 def _make_serving(
@@ -211,15 +211,15 @@ def _make_serving(
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, next(iter(names))[:64])])
     identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
     made = (
-        _start(name, authority.subject, key, now, valid)
+        start_certificate(name, authority.subject, key.public_key(), now, valid)
         .add_extension(x509.SubjectAlternativeName([_name(n) for n in names]), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(is_authority=False), critical=True)
+        .add_extension(key_usage(is_authority=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(identifier, critical=False)
         .sign(signer, hashes.SHA256())
     )
-    return _text(made), _key_text(key)
+    return write_certificate(made), write_key(key)
 
 
 def _name(text: str) -> x509.GeneralName:
@@ -227,44 +227,3 @@ def _name(text: str) -> x509.GeneralName:
         return x509.IPAddress(ip_address(text))
     except ValueError:
         return x509.DNSName(text)
-
-
-def _start(
-    subject: x509.Name,
-    issuer: x509.Name,
-    key: ec.EllipticCurvePrivateKey,
-    now: datetime,
-    valid: timedelta,
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _SKEW)
-        .not_valid_after(now + valid)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-    )
-
-
-def _usage(*, is_authority: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=is_authority,
-        crl_sign=is_authority,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _text(certificate: x509.Certificate) -> str:
-    return certificate.public_bytes(Encoding.PEM).decode()
-
-
-def _key_text(key: ec.EllipticCurvePrivateKey) -> str:
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()

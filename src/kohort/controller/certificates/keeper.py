@@ -16,6 +16,7 @@ from typing import Any
 
 from kohort.apis.facts import Whole
 from kohort.cluster.errors import KohortError
+from kohort.cluster.kinds import SECRET
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Cluster, Selection
 from kohort.controller.caches.cache import Cache
@@ -29,7 +30,7 @@ from kohort.controller.certificates.issue import (
     is_presentable,
 )
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.certificates.secrets import SECRET, ensure_secret, read_secret
+from kohort.controller.certificates.secrets import ensure_secret, read_secret
 from kohort.controller.clock import Time
 
 RETRY_SECONDS = 1.0

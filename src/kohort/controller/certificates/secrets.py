@@ -11,7 +11,8 @@ from collections.abc import Collection
 from datetime import datetime
 
 from kohort.cluster.errors import AlreadyExists, Conflict, NotFound
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.kinds import NAMESPACE, SECRET
+from kohort.cluster.objects import Object
 from kohort.cluster.port import Address, Cluster
 from kohort.controller.certificates.issue import (
     LIFETIMES,
@@ -22,8 +23,6 @@ from kohort.controller.certificates.issue import (
     renew_material,
 )
 
-SECRET = Kind("", "v1", "Secret", "secrets")
-NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 ATTEMPTS_MAX = 5
 _KEYS = {"ca.crt": "ca", "ca.key": "ca_key", "tls.crt": "certificate", "tls.key": "key"}
 

@@ -25,6 +25,8 @@ from kohort.cluster.errors import (
     KohortError,
     NotFound,
 )
+from kohort.cluster.kinds import DEFINITION
+from kohort.cluster.kinds import NAMESPACE as NAMESPACE_KIND
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -37,12 +39,10 @@ from kohort.cluster.objects import (
     namespace_of,
 )
 from kohort.cluster.port import Address, Cluster, Selection
-from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.install.names import (
     BINDING_KIND,
     MUTATING_KIND,
     NAMESPACE,
-    NAMESPACE_KIND,
     ROLE_KIND,
     VALIDATING_KIND,
 )
@@ -156,15 +156,15 @@ async def _write_definition(cluster: Cluster, wanted: Object, options: InstallOp
         is_same = live["spec"]["versions"] == spec["versions"]
         if is_same and _holds(live["spec"], spec) and _is_ours(live):
             return None
-        return {**live, "metadata": _merge_metadata(live, wanted), "spec": spec}
+        return {**live, "metadata": merge_metadata(live, wanted), "spec": spec}
 
     what = f"definition {name_of(wanted)}"
-    live = await _find(cluster, DEFINITION_KIND, name_of(wanted))
+    live = await _find(cluster, DEFINITION, name_of(wanted))
     if live is not None and not _is_ours(live) and not options.replace_crds:
         why = "it was not made by Kohort (--replace-crds replaces it)"
         done = await _point_conversion(cluster, live, wanted)
         return f"{what}: left alone{done}, {why}"
-    return f"{what}: {await _write(cluster, DEFINITION_KIND, wanted, merge)}"
+    return f"{what}: {await _write(cluster, DEFINITION, wanted, merge)}"
 
 
 async def _point_conversion(cluster: Cluster, live: Object, wanted: Object) -> str:
@@ -178,7 +178,7 @@ async def _point_conversion(cluster: Cluster, live: Object, wanted: Object) -> s
 
     if "conversion" not in wanted["spec"] or len(list_versions(live)) == 1:
         return ""
-    done = await _write(cluster, DEFINITION_KIND, wanted, merge)
+    done = await _write(cluster, DEFINITION, wanted, merge)
     return "" if done == "unchanged" else " but for its conversion"
 
 
@@ -198,7 +198,7 @@ def _keep_conversion(wanted: Object, live: Object) -> Object:
 async def _write_configuration(cluster: Cluster, wanted: Object) -> str:
     def merge(live: Object) -> Object | None:
         hooks = [_keep_bundle(hook, live) for hook in wanted["webhooks"]]
-        metadata = _merge_metadata(live, wanted)
+        metadata = merge_metadata(live, wanted)
         if hooks == live.get("webhooks") and metadata == metadata_of(live):
             return None
         return {**live, "metadata": metadata, "webhooks": hooks}
@@ -227,7 +227,8 @@ async def _write(cluster: Cluster, kind: Kind, wanted: Object, merge: Merge) -> 
     raise InstallRefused(f"{kind.name} {name_of(wanted)} is being changed by somebody else")
 
 
-def _merge_metadata(live: Object, wanted: Object) -> Object:
+def merge_metadata(live: Object, wanted: Object) -> Object:
+    """The metadata of a live object with our labels, and without another's authority."""
     metadata = {**metadata_of(live), "labels": {**labels_of(live), **labels_of(wanted)}}
     if _INJECTION in annotations_of(live):
         kept = {k: v for k, v in annotations_of(live).items() if k != _INJECTION}
@@ -271,7 +272,7 @@ async def _wait_until_established(cluster: Cluster, name: str) -> None:
     try:
         async with asyncio.timeout(ESTABLISHED_SECONDS_MAX):
             while True:
-                live = await _find(cluster, DEFINITION_KIND, name)
+                live = await _find(cluster, DEFINITION, name)
                 if live is not None and is_true(live, "Established"):
                     return
                 await asyncio.sleep(POLL_SECONDS)
@@ -281,7 +282,7 @@ async def _wait_until_established(cluster: Cluster, name: str) -> None:
 
 
 async def _refuse_unserved(cluster: Cluster, unserved: UnservedKind) -> None:
-    crd = await _find(cluster, DEFINITION_KIND, unserved.definition)
+    crd = await _find(cluster, DEFINITION, unserved.definition)
     if crd is None:
         return
     spec = crd["spec"]

@@ -34,8 +34,6 @@ LABELS = {
 }
 
 _ADMISSION = "admissionregistration.k8s.io"
-NAMESPACE_KIND = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
-SECRET_KIND = Kind("", "v1", "Secret", "secrets")
 _RBAC = "rbac.authorization.k8s.io"
 ROLE_KIND = Kind(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False)
 BINDING_KIND = Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False)

@@ -8,18 +8,16 @@ operator itself: its lease, its certificate, its webhooks and its events.
 from collections.abc import Iterator, Sequence
 
 from kohort.apis.api import DEFAULTS, Api, Settings
+from kohort.apis.definitions.definition import name_definition
 from kohort.apis.served import OPERATOR_HOME
-from kohort.cluster.objects import Kind, name_of
+from kohort.cluster.kinds import DEFINITION, EVENT
+from kohort.cluster.kinds import LEASE as LEASE_KIND
+from kohort.cluster.kinds import SECRET as SECRET_KIND
+from kohort.cluster.objects import Kind
 from kohort.cluster.permissions import Grant, PageGrant
-from kohort.controller.caches.definitions import DEFINITION_KIND, is_defined
-from kohort.controller.events import EVENT
-from kohort.controller.install.names import (
-    LEASE,
-    SECRET,
-    SECRET_KIND,
-)
+from kohort.controller.caches.definitions import is_defined
+from kohort.controller.install.names import LEASE, SECRET
 from kohort.controller.install.webhooks import list_bundle_holders
-from kohort.controller.lease import LEASE as LEASE_KIND
 from kohort.controller.process.access import GRANTS
 
 _SEE = ("list", "watch")
@@ -30,7 +28,7 @@ def cluster_grants(apis: Sequence[Api], settings: Settings = DEFAULTS) -> list[G
     """The grants for objects of all namespaces, and for cluster-scoped objects."""
     held = list_bundle_holders(apis)
     kinds = dict.fromkeys(kind for kind, _ in held)
-    defined = [name_of(define()) for api in apis for define in api.definitions]
+    defined = [name_definition(define) for api in apis for define in api.definitions]
     defined += (kind.group_resource for api in apis for kind in _list_optional(api, settings))
     return [
         *(grant for api in apis for grant in _api_grants(api, settings)),
@@ -38,7 +36,7 @@ def cluster_grants(apis: Sequence[Api], settings: Settings = DEFAULTS) -> list[G
         Grant(EVENT, ("create", "list")),
         *(Grant(k, _KEEP, names=tuple(n for kind, n in held if kind == k)) for k in kinds),
         # The operator runs an API only while its definitions are established.
-        Grant(DEFINITION_KIND, _SEE, names=tuple(dict.fromkeys(defined))),
+        Grant(DEFINITION, _SEE, names=tuple(dict.fromkeys(defined))),
     ]
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from kohort.apis.api import Api, Webhook
 from kohort.apis.conversion import CONVERT_PATH, needs_conversion
 from kohort.apis.home import Home
+from kohort.cluster.kinds import DEFINITION
 from kohort.cluster.objects import Kind, Object, name_of
-from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.install.names import (
     LABELS,
     MUTATING_KIND,
@@ -77,7 +77,7 @@ def list_bundle_holders(apis: Sequence[Api]) -> list[tuple[Kind, str]]:
     converted = [d for d in write_definitions(apis, Endpoint()) if "conversion" in d["spec"]]
     return [
         *((kinds[found["kind"]], name_of(found)) for found in made),
-        *((DEFINITION_KIND, name_of(found)) for found in converted),
+        *((DEFINITION, name_of(found)) for found in converted),
     ]
 
 

@@ -1,15 +1,13 @@
 """
 The operator's metrics, and the one line that it logs for each plan.
 
-Metrics of workloads come from reconciles, so at rest they cost nothing and stay true: a
-workload that was not reconciled has not changed. When a workload is deleted its series
-are dropped.
+The catalogue describes all metrics; those of workloads are in ``workload_series``.
 """
 
 import logging
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kohort import __version__
 from kohort.apis.api import Key
@@ -20,17 +18,17 @@ from kohort.controller.api_controller import ApiController
 from kohort.controller.caches.cache import UndecodableObject
 from kohort.controller.caches.informers import Reports
 from kohort.controller.clock import Time
+from kohort.controller.process.workload_series import WorkloadSeries
 from kohort.controller.reconcile import ReconcileResult
-from kohort.model.observed import Observed
-from kohort.model.units import Level, Phase
-from kohort.observability.metrics import Gauge, Metric, Registry
+from kohort.journal.buffer import Journal
+from kohort.observability import catalogue
+from kohort.observability.metrics import Counter, Gauge, Metric, Registry
 from kohort.observability.process import measure_process
 
 UNSERVED_SECONDS_MAX = 5.0  # an API server serves a new definition within so many
 WARNING_SECONDS = 60.0  # how often a lasting failure is logged again
 # Watches try again at least twice in that time, so a failure silent for so long is over.
 OUTAGE_QUIET_SECONDS = 90.0
-_WORKLOAD = ("kind", "namespace", "name")
 log = logging.getLogger(__name__)
 
 
@@ -43,60 +41,30 @@ class _Outage:
     told: float
 
 
-@dataclass(slots=True)
-class _Seen:
-    """The facts from the last reconcile of a workload."""
-
-    observed: Observed | None = None  # its units are counted when metrics are scraped
-    wanted: int = 0
-    strategy: str = ""
-    blocked: dict[str, float] = field(default_factory=dict)  # since when, by the verdict's reason
-    waiting: dict[str, float] = field(default_factory=dict)  # since when, by the blocker's reason
-
-
 class Measures(Reports):
     """The metrics of one process, and the log lines that go with them."""
 
     def __init__(self, time: Time) -> None:
         self.registry = registry = Registry()
+        self.journal = Journal()
         self._time = time
         self._controllers: list[ApiController] = []
-        self._seen: dict[tuple[str, Key], _Seen] = {}
         self._troubled: dict[Selection, str] = {}
         self._mistakes: dict[tuple[str, Key], str] = {}
         self._outages: dict[str, _Outage] = {}  # by error message
         self._number = 0
         self.is_leading: Callable[[], bool] = lambda: False
-        kind = ("kind",)
-        self._plans = registry.histogram("kohort_plan_seconds", "Time of a whole look.", *kind)
-        self._strategies = registry.histogram(
-            "kohort_strategy_reconcile_seconds",
-            "Time of a whole look, by the strategy of the workload.",
-            "kind",
-            "strategy",
-            "result",
-        )
-        self._actions = registry.counter(
-            "kohort_plan_actions_total", "Actions that were done.", "kind", "action"
-        )
-        self._empty = registry.counter(
-            "kohort_plans_empty_total", "Looks that found nothing to do.", *kind
-        )
-        self._retries = registry.counter("workqueue_retries_total", "Looks that failed.", "name")
-        self._writes = registry.counter(
-            "kohort_writes_total", "Writes by verb and result.", "verb", "result"
-        )
-        self._restarts = registry.counter(
-            "kohort_watch_restarts_total", "Lists and watches that failed.", "resource"
-        )
-        self._requests = registry.counter(
-            "controller_runtime_webhook_requests_total", "Admission requests.", "webhook", "code"
-        )
-        self._latency = registry.histogram(
-            "controller_runtime_webhook_latency_seconds", "Time of an answer.", "webhook"
-        )
-        build = registry.gauge("kohort_build_info", "The version that runs.", "version")
-        build.set(1.0, __version__)
+        self._workloads = WorkloadSeries(registry)
+        self._plans = registry.histogram(catalogue.PLAN_SECONDS)
+        self._strategies = registry.histogram(catalogue.STRATEGY_SECONDS)
+        self._actions = registry.counter(catalogue.PLAN_ACTIONS)
+        self._empty = registry.counter(catalogue.PLANS_EMPTY)
+        self._retries = registry.counter(catalogue.QUEUE_RETRIES)
+        self._writes = registry.counter(catalogue.WRITES)
+        self._restarts = registry.counter(catalogue.WATCH_RESTARTS)
+        self._requests = registry.counter(catalogue.WEBHOOK_REQUESTS)
+        self._latency = registry.histogram(catalogue.WEBHOOK_SECONDS)
+        registry.gauge(catalogue.BUILD_INFO).set(1.0, __version__)
         registry.collect(measure_process)
         registry.collect(self._measure)
 
@@ -185,15 +153,10 @@ class Measures(Reports):
             self._strategies.observe(seconds, kind, result.strategy, ended)
         for action in result.done:
             self._actions.count(kind, _verb(action))
-        seen = self._seen.setdefault((kind, key), _Seen())
-        now = self._time.elapsed()
-        if result.observed is not None:
-            seen.observed, seen.wanted = result.observed, result.wanted
-            seen.strategy = result.strategy
-            seen.waiting = {reason: seen.waiting.get(reason, now) for reason in result.blocked}
-        if result.health is not None:
-            blocked = (result.health.reason,) if result.health.word.needs_help else ()
-            seen.blocked = {reason: seen.blocked.get(reason, now) for reason in blocked}
+        self._workloads.note(kind, key, result, self._time.elapsed())
+        workload, observed, decided = result.workload, result.observed, result.decided
+        if workload is not None and observed is not None and decided is not None:
+            self.journal.note(kind, workload, observed, decided, result.done)
         if not result.actions:
             self._empty.count(kind)
             return
@@ -221,76 +184,39 @@ class Measures(Reports):
     def _measure(self) -> Iterable[Metric]:
         yield from self._measure_queues()
         yield from self._measure_workloads()
-        yield self._measure_strategies()
-        leads = Gauge("leader_election_master_status", "1 if this process leads.")
+        leads = Gauge(catalogue.LEADS)
         leads.set(float(self.is_leading()))
         yield leads
 
     def _measure_queues(self) -> Iterable[Metric]:
-        depth = Gauge("workqueue_depth", "Keys that are due and wait.", ("name",))
-        oldest = Gauge(
-            "workqueue_unfinished_work_seconds", "How long the oldest of them waits.", ("name",)
-        )
+        depth, oldest = Gauge(catalogue.QUEUE_DEPTH), Gauge(catalogue.QUEUE_OLDEST)
+        adds, ages = Counter(catalogue.QUEUE_ADDS), Gauge(catalogue.CACHE_AGE)
         for controller in self._controllers:
-            depth.set(float(controller.queue.depth), controller.api.kind.name)
-            oldest.set(controller.queue.oldest_seconds, controller.api.kind.name)
-        return (depth, oldest)
+            name = controller.api.kind.name
+            depth.add(float(controller.queue.depth), name)
+            oldest.set(max(controller.queue.oldest_seconds, oldest.value(name)), name)
+            adds.add(float(controller.queue.adds), name)
+            # APIs share caches, and a resource may have several: the oldest counts.
+            for selection, age in controller.informers.ages.items():
+                resource = selection.kind.group_resource
+                ages.set(max(round(age, 3), ages.value(resource)), resource)
+        return (depth, oldest, adds, ages)
 
     def _measure_workloads(self) -> Iterable[Metric]:
         self._drop_gone()
-        now = self._time.elapsed()
-        units = Gauge("kohort_units", "Units by phase.", (*_WORKLOAD, "level", "phase"))
-        wanted = Gauge("kohort_units_desired", "Units that were asked for.", (*_WORKLOAD, "level"))
-        blocked = Gauge(
-            "kohort_blocked_seconds", "How long it has needed help.", (*_WORKLOAD, "reason")
-        )
-        waiting = Gauge(
-            "kohort_waiting_seconds", "How long its plans have waited.", (*_WORKLOAD, "reason")
-        )
-        for (kind, key), seen in self._seen.items():
-            for (level, phase), count in _count_units(seen.observed).items():
-                units.set(float(count), kind, *key, level, phase)
-            wanted.set(float(seen.wanted), kind, *key, Level.GROUP)
-            for reason, since in seen.blocked.items():
-                blocked.set(round(now - since, 3), kind, *key, reason)
-            for reason, since in seen.waiting.items():
-                waiting.set(round(now - since, 3), kind, *key, reason)
-        return (units, wanted, blocked, waiting)
-
-    def _measure_strategies(self) -> Metric:
-        found = Gauge(
-            "kohort_strategy_workloads",
-            "Workloads by the strategy that runs them.",
-            ("kind", "namespace", "strategy"),
-        )
-        for (kind, (namespace, _)), seen in self._seen.items():
-            if seen.strategy:
-                found.add(1.0, kind, namespace, seen.strategy)
-        return found
+        return self._workloads.measure(self._time.elapsed())
 
     def _drop_gone(self) -> None:
-        roots = {controller.api.kind.name: controller.roots for controller in self._controllers}
+        controllers = self._controllers
 
         def is_gone(kind: str, key: Key) -> bool:
-            return kind not in roots or roots[kind].find(key) is None
+            # Two groups of an API may have a kind of one name.
+            own = (c for c in controllers if c.api.kind.name == kind)
+            return all(controller.roots.find(key) is None for controller in own)
 
-        gone = [workload for workload in self._seen if is_gone(*workload)]
-        for workload in gone:
-            del self._seen[workload]
+        self._workloads.drop_gone(is_gone)
         known = self._mistakes
         self._mistakes = {w: words for w, words in known.items() if not is_gone(*w)}
-
-
-def _count_units(observed: Observed | None) -> dict[tuple[str, str], int]:
-    """How many units of each level are in each phase; phases without units are 0."""
-    if observed is None:
-        return {}
-    found = {(str(level), str(p)): 0 for level in (Level.GROUP, Level.MEMBER) for p in Phase}
-    for group in observed.groups:
-        found[Level.GROUP, group.phase] += 1
-        for member in group.members:
-            found[Level.MEMBER, member.phase] += 1
-    return found
 
 
 def _verb(action: Action) -> str:

@@ -14,8 +14,8 @@ from random import Random
 from typing import Any
 
 from kohort.apis.api import Api
+from kohort.apis.definitions.definition import name_definition
 from kohort.cluster.errors import Forbidden, KohortError
-from kohort.cluster.objects import name_of
 from kohort.cluster.port import Cluster, Selection
 from kohort.controller.caches.cache import Cache
 from kohort.controller.caches.definitions import (
@@ -41,7 +41,7 @@ class Presence(Reports):
         self._caches: dict[str, list[tuple[str, str, Cache[Definition]]]] = {}
         for api in apis:
             self._caches[api.kind.group_resource] = [
-                self._follow(name_of(define()), api) for define in api.definitions
+                self._follow(name_definition(define), api) for define in api.definitions
             ]
         self._waiting: set[asyncio.Event] = set()
 

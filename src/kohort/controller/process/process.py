@@ -22,10 +22,12 @@ from random import Random, SystemRandom
 from typing import Any
 from urllib.parse import urlsplit
 
+from kohort import __version__
 from kohort.apis.api import DEFAULTS, Api, Settings
 from kohort.apis.home import Home
 from kohort.apis.served import OPERATOR_HOME
 from kohort.cluster.errors import KohortError
+from kohort.cluster.kinds import SECRET
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Address, Cluster
 from kohort.controller.admission.beside import read_beside
@@ -35,7 +37,6 @@ from kohort.controller.certificates.bundles import BundleHolder
 from kohort.controller.certificates.files import FileKeeper
 from kohort.controller.certificates.keeper import Keeper, Places
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.certificates.secrets import SECRET
 from kohort.controller.clock import LoopTime, Time
 from kohort.controller.health import Health, judge_readiness
 from kohort.controller.install.install import (
@@ -56,6 +57,7 @@ from kohort.controller.process.pages import NOWHERE, Guard, Page, PageServer
 from kohort.controller.process.schemas import Reader, log_pruning
 from kohort.controller.process.served_apis import ServedApis
 from kohort.controller.process.write_counts import CountedCluster
+from kohort.journal.entries import write_page
 from kohort.observability.metrics import MEDIA_TYPE
 
 STOP_SECONDS_MAX = 5.0
@@ -277,7 +279,13 @@ class Process:
 
     @property
     def _metrics(self) -> Mapping[str, Callable[[], Page]]:
-        return {"/metrics": lambda: Page(self.measures.registry.render(), True, MEDIA_TYPE)}
+        return {
+            "/metrics": lambda: Page(self.measures.registry.render(), True, MEDIA_TYPE),
+            "/debug/journal": lambda: Page(self._write_journal(), True, "application/json"),
+        }
+
+    def _write_journal(self) -> str:
+        return write_page(self.measures.journal.list_entries(), __version__).decode()
 
     async def _show_metrics(self, guard: Guard) -> None:
         """Serve metrics to other machines, over HTTPS and to authorized clients only."""

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Kind, Object
-from kohort.cluster.port import Address, Cluster, Listing, PatchForm, Selection, WatchEvent
+from kohort.cluster.port import Address, Cluster, Listing, PatchType, Selection, WatchEvent
 
 T = TypeVar("T")
 Recorder = Callable[[str, str], None]  # verb, result
@@ -39,13 +39,13 @@ class CountedCluster:
         self,
         address: Address,
         patch: Object | builtins.list[Object],
-        form: PatchForm = PatchForm.MERGE,
+        form: PatchType = PatchType.MERGE,
         *,
         manager: str = "",
         force: bool = False,
     ) -> Object:
         """Change part of an object; returns the object as stored."""
-        verb = "apply" if form is PatchForm.APPLY else "patch"
+        verb = "apply" if form is PatchType.APPLY else "patch"
         asked = self._inner.patch(address, patch, form, manager=manager, force=force)
         return await self._count(verb, asked)
 

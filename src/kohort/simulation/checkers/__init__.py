@@ -1,4 +1,4 @@
-"""Checkers: what must hold at every committed write, whoever planned it."""
+"""Checkers: what must hold at every committed write, by whichever planner."""
 
 from collections.abc import Callable
 

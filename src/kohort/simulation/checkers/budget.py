@@ -1,22 +1,22 @@
 """
-A1 to A4: how many groups there may be, how many serve, and who may be given up.
+A1 to A4: how many groups may exist, how many must serve, and which the operator may give up.
 
-Groups that nobody of ours took down are not held against the operator (A2); what it
-decides is judged by the state at the moment of its write (A3), less what it cannot
-have seen yet: what changed within its patience counts as it was before. So does a group that
-somebody edited since it looked: the operator did not give it up.
+Groups that the operator did not take down are not held against it (A2). A decision is
+judged by the state of the cluster at the moment of the operator's write (A3). Changes that the
+operator cannot have seen yet, since they are younger than its patience, are left out; so is an
+edit by a user after the operator's last reconcile.
 """
 
 from collections import deque
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import Commit, Group, controller_of, is_leaving
 from kohort.simulation.scenario import COMPATIBLE, PODS
 from kohort.simulation.simulated_api import Policy, Step
-from kohort.simulator import kinds
 
-_WATCHED = (kinds.POD, kinds.STATEFUL_SET, kinds.REVISION)
+_WATCHED = (kinds.POD, kinds.STATEFUL_SET, kinds.CONTROLLER_REVISION)
 
 
 class Budget(Checker):
@@ -35,7 +35,7 @@ class Budget(Checker):
         self._lost: dict[int, float] = {}  # gone by themselves, and when
         self._gone: dict[int, float] = {}  # the same, as long as they are not back
         self._was_there: dict[int, Group] = {}
-        self._edited: dict[int, float] = {}  # groups that somebody edited, and until when
+        self._edited: dict[int, float] = {}  # groups that a user edited, and until when
         self._edited_since: dict[str, float] = {}  # the same by incarnation, and since when
         self._adopted: set[str] = set()  # entries that got another controller than they had
         self._step: Step | None = None  # partition, count, target
@@ -47,7 +47,7 @@ class Budget(Checker):
         self._keeps_budget = scene.scenario.strategy != COMPATIBLE
 
     def commit(self, commit: Commit) -> None:
-        """Compare what is there with what was promised."""
+        """Compare the groups that exist and serve with the promised numbers."""
         if commit.kind == self.simulated.kind:
             self._learn(commit)
         if not self._policies or commit.kind not in _WATCHED:
@@ -83,13 +83,13 @@ class Budget(Checker):
             self._most = max(self._most, policy.most)
 
     def _recent(self) -> list[Policy]:
-        """What the operator may believe that the user asks for."""
+        """The policies of the workload that the operator may still take for the newest."""
         since = self.scene.now() - self.scene.patience
         while len(self._policies) > 1 and self._policies[1][0] < since:
             self._policies.popleft()
         return [policy for _, policy in self._policies]
 
-    # Who was given up, and who went by itself.
+    # Which groups the operator gave up, and which were lost without it.
 
     def _follow(self) -> None:
         groups = {group.ordinal: group for group in self.truth.groups()}
@@ -122,7 +122,8 @@ class Budget(Checker):
         released = step is not None and any(
             groups[ordinal].is_ready and is_released(groups[ordinal], step) for ordinal in groups
         )
-        # Nobody calls a set back; who takes groups down itself has only what it did not see.
+        # A StatefulSet goes on with a group that was released to it. Where the operator deletes
+        # groups itself, only losses that it has not seen excuse it.
         latest = max(self._lost.values(), default=0.0)
         return released and (self.scene.scenario.carrier != PODS or latest >= self._seen())
 
@@ -136,7 +137,7 @@ class Budget(Checker):
         if group.uid in self._deleted:
             return not self._deleted[group.uid]
         step = self._step
-        # Nobody but us takes an edited group down; its containers start anew by themselves.
+        # Only the operator takes an edited group down; its containers start anew by themselves.
         if step is None or group.uid in self.truth.hurt or group.is_edited:
             return False
         partition, count, target = step
@@ -146,13 +147,13 @@ class Budget(Checker):
         policy = self._policies[-1][1]
         groups = self.truth.groups()
         count = len(groups)
-        # Who is being made anew does not count for a moment, and comes back; and scaling is not
-        # over as long as one stands that has to go.
+        # A group that is made anew is missing for a moment and comes back. Scaling down is not
+        # over while a group exists that has to go.
         is_settled = self._step is None or self._step[1] <= policy.most
         is_settled &= all(group.ordinal < policy.most for group in groups)
         if count <= policy.most and is_settled:
             self._most = policy.most
-        # What was asked for before the user wanted fewer may still be on its way.
+        # Groups of an earlier, larger count may still be on their way.
         most = max([self._most, *(p.most for p in self._recent())])
         if count > most and not self._is_meddled:
             self.breach(f"A1: {count} groups exist, {most} are allowed")
@@ -167,7 +168,7 @@ class Budget(Checker):
             text = f"{len(self._ready)} groups serve, {least} are promised, {excused} excused"
             self.breach(f"A2: {text}")
 
-    # What the operator decides.
+    # Decisions of the operator: steps of the carrier, and deletions.
 
     def _check_step(self, commit: Commit) -> None:
         before, self._step = (
@@ -178,7 +179,7 @@ class Budget(Checker):
         if not commit.writer or before is None or after is None or before == after:
             return
         partition, count, target = after
-        # A group that has to go may stand for a while, but nobody asks for more because of that.
+        # A group that has to go may stand for a while, but no other has to go because of that.
         most = max(p.most for p in self._recent())
         if count > max(before[1], most):
             self.breach(f"A1: {count} groups are asked for instead of {before[1]}, {most} allowed")
@@ -187,7 +188,7 @@ class Budget(Checker):
         highest = max(p.partition for p in self._recent())
         is_same = target == before[2] and not self.scene.scenario.may_roll_alike
         seen = self.truth.find_seen(commit.writer)
-        # Groups that somebody edited while they served are sheltered behind the partition.
+        # Groups that a user edited while they served are sheltered behind the partition.
         edited = {ordinal for ordinal, at in self._edited.items() if at >= seen}
         edited |= {group.ordinal for group in self.truth.groups() if group.is_edited}
         # Old groups without an owner are found when they are adopted, after the first step.
@@ -199,14 +200,14 @@ class Budget(Checker):
         given = {g.ordinal for g in groups if self._is_given(g, after, seen)}
         known = {g.ordinal for g in groups if self._is_given(g, before, seen)}
         new = given - known
-        # Who does not serve when it is released costs nothing, whatever becomes of it.
+        # A group that does not serve when it is released costs nothing of the budget.
         self._free |= {g.uid for g in groups if g.ordinal in new - self._known_ready(seen)}
         what = f"{before[:2]} to {after[:2]}"
         self._check_decision(given, new, what, seen)
         self._check_webhook({ordinal for ordinal in new if ordinal < count}, what, seen)
 
     def _is_given(self, group: Group, step: Step, seen: float) -> bool:
-        """Whether a step gives this group up, as who decides had seen it."""
+        """Whether a step gives this group up, in the state that the operator had seen."""
         is_unseen = self._edited_since.get(group.uid, 0.0) >= seen
         revision = self.truth.marks.origin_of(group.leader) if is_unseen else group.revision
         return is_released(group, step, revision)
@@ -220,14 +221,15 @@ class Budget(Checker):
         self._deleted[uid] = is_hurt = uid in self.truth.hurt
         seen = self.truth.find_seen(commit.writer)
         if self.scene.scenario.may_roll_alike and group.ordinal not in self._known_ready(seen):
-            # Its revision does not tell when it was released.
+            # Old and new have one revision, so we cannot know when the group was released.
             self._free.add(uid)
         policies = self._recent()
         step = self._step
         if is_hurt or group.ordinal not in self._ready:
             return
         if step is not None and is_released(group, step):
-            # Sets take down what was released; whoever does so itself can still think better.
+            # A StatefulSet deletes released groups; an operator that deletes them itself must
+            # judge the budget again.
             is_own = self.scene.scenario.carrier == PODS or group.is_edited
             if is_own and group.ordinal < step[1]:
                 self._check_own_deletion(group.ordinal, seen)
@@ -243,7 +245,7 @@ class Budget(Checker):
         self._check_webhook({ordinal}, what, seen)
 
     def _check_decision(self, given: set[int], new: set[int], what: str, seen: float) -> None:
-        """What serves, with what was lost unseen by who decides, less what is given up."""
+        """A3: enough groups serve without those given up; unseen losses count as serving."""
         serving = self._ready | {ordinal for ordinal, at in self._gone.items() if at >= seen}
         left = len(serving - given)
         least = min(p.fewest for p in self._recent())
@@ -267,12 +269,12 @@ class Budget(Checker):
             )
 
     def _known_ready(self, seen: float) -> set[int]:
-        """The groups that serve, and did when who decides last looked."""
+        """The groups that serve now, and did in the state that the operator had seen."""
         return {ordinal for ordinal in self._ready if self._since[ordinal] < seen}
 
 
 def is_released(group: Group, step: Step, revision: str | None = None) -> bool:
-    """Whether a step gives this group up, of its own revision or of one that it had before."""
+    """Whether a step gives this group up, judged by its own revision or by a given one."""
     partition, count, target = step
     held = group.revision if revision is None else revision
     return group.ordinal >= count or (group.ordinal >= partition and held != target)

@@ -9,16 +9,16 @@ the workload was deleted after that.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kohort.cluster import kinds
 from kohort.simulation.checkers.truth import Commit, Group, Truth
 from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.scenario import PODS, Scenario
 from kohort.simulation.simulated_api import SimulatedApi
-from kohort.simulator import kinds
 
 
 @dataclass(slots=True)
 class Scene:
-    """What a checker may know."""
+    """The scenario, the true state of the cluster and the clock, for all checkers of a run."""
 
     scenario: Scenario
     simulated: SimulatedApi
@@ -34,7 +34,7 @@ class Scene:
 
     @property
     def patience_with_parts(self) -> float:
-        """For how long what was decided may not have happened."""
+        """The longest time in seconds from a change until other controllers have acted on it."""
         return self.patience + self.lags
 
 
@@ -49,14 +49,15 @@ class Checker:
 
     def is_forgotten(self, group: Group) -> bool:
         """
-        Whether nobody can know any more what the revision of a group stands for.
+        Whether the operator can no longer find the template of a group's revision.
 
-        Another version may give the same template another name. It finds out by the stored
-        revision; where a client deleted that, a set still tells by its template, and pods do not.
+        Another version of the operator may give the same template another name, and compares
+        stored revisions to find that out. Where a client deleted the revision, a StatefulSet
+        still has the template; pods do not.
         """
         if self.scene.scenario.carrier != PODS or not self.scene.scenario.has("upgrade"):
             return False
-        stored = self.truth.objects[kinds.REVISION].values()
+        stored = self.truth.objects[kinds.CONTROLLER_REVISION].values()
         return group.revision not in map(self.simulated.labels.revision_of, stored)
 
     def commit(self, commit: Commit) -> None:
@@ -66,7 +67,7 @@ class Checker:
         """The operator asks for a write."""
 
     def answer(self, request: Request, version: int) -> None:
-        """The operator is told the version of what it has written."""
+        """The API server answers a write of the operator with the object's new version."""
 
     def quiet(self) -> None:
         """All faults are over."""

@@ -3,14 +3,17 @@ C6: claims are kept or go as the user said.
 
 The claims of leaders are looked at: those of workers go with their set on one
 carrier and with the workload on the other, as each documents.
+
+The StatefulSet controller gives the claims of a pod that it scales away to that pod. Where there
+is no such pod at that moment, because a quota refused it, Kubernetes leaves its claims.
 """
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import Commit
 from kohort.simulation.scenario import CLAIMS, NAME, PODS
-from kohort.simulator import kinds
 
 _PREFIX = f"{CLAIMS}-{NAME}-"
 
@@ -23,14 +26,18 @@ class Claims(Checker):
         self._policy = scene.scenario.claims
         self._made: set[str] = set()
         self._most = 0  # groups that were wanted since the last claim went
-        self._pods: set[str] = set()  # names of all that were ever made
+        self._pods: set[str] = set()  # names of pods with which their claims are to go
 
     def commit(self, commit: Commit) -> None:
-        """Compare a claim that goes with what was asked for."""
+        """Compare the deletion of a PersistentVolumeClaim with the user's retention policy."""
         if commit.kind == self.simulated.kind and commit.new is not None:
             self._most = max(self._most, self.simulated.read_policy(commit.new).wanted)
         if commit.kind == kinds.POD:
             self._pods.add(commit.name)
+        if commit.kind == kinds.STATEFUL_SET and commit.name == NAME and commit.old and commit.new:
+            scaled_away = range(_replicas(commit.new), _replicas(commit.old))
+            names = {f"{NAME}-{ordinal}" for ordinal in scaled_away}
+            self._pods -= names - self.truth.objects[kinds.POD].keys()
         if commit.kind != kinds.CLAIM:
             return
         if commit.old is None:
@@ -43,7 +50,7 @@ class Claims(Checker):
             self.breach(f"C6: claim {commit.name} was deleted, and should have been kept")
 
     def end(self) -> None:
-        """Compare all claims with what was asked for."""
+        """Compare all PersistentVolumeClaims with the user's retention policy."""
         workload = self.truth.workload
         if not self._policy or workload is None:
             return
@@ -53,7 +60,7 @@ class Claims(Checker):
         }
         if not wanted <= held:
             self.breach(f"C6: there are no claims {sorted(wanted - held)}")
-        # What somebody else owns too stays with that.
+        # A claim with another owner stays with that one.
         held = {name for name in held if not _others(self.truth.objects[kinds.CLAIM][name])}
         leaders = {name for name in held if name.removeprefix(_PREFIX).isdigit()}
         if self.scene.scenario.carrier != PODS:
@@ -63,13 +70,17 @@ class Claims(Checker):
             self.breach(f"C6: claims {sorted(leaders - wanted)} outlived their groups")
 
     def gone(self) -> None:
-        """What was to go is gone, and what was to stay is there."""
+        """Claims that the policy deletes are gone, and claims that it retains exist."""
         claims = self.truth.objects[kinds.CLAIM]
         held, ours = set(claims), {name for name, claim in claims.items() if not _others(claim)}
         if self._policy == "Delete" and ours:
             self.breach(f"C6: claims {sorted(ours)} outlived the workload")
         if self._policy == "Retain" and self._made - held:
             self.breach(f"C6: claims {sorted(self._made - held)} went with the workload")
+
+
+def _replicas(leader_set: Object) -> int:
+    return int(leader_set["spec"].get("replicas", 1))
 
 
 def _others(claim: Object) -> set[str]:

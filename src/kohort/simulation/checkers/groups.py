@@ -5,6 +5,7 @@ A leader that the operator deletes must have given a reason: another template, m
 groups than wanted, or a member that failed and a policy that asks for it.
 """
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
@@ -17,10 +18,9 @@ from kohort.simulation.checkers.truth import (
     restarts_of,
 )
 from kohort.simulation.scenario import AFTER_START, BAD_IMAGE, KEEP, LEADER_FIRST
-from kohort.simulator import kinds
 
 _FORGETTING = ("crash-before", "crash-after", "restart", "upgrade")
-# With these, somebody else than the operator may have pods deleted.
+# With these, another client than the operator may have pods deleted.
 DELETING = (
     "node-loss",
     "scale-child",
@@ -39,7 +39,7 @@ class Groups(Checker):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
-        # What was lost while no process watched is known to nobody.
+        # The operator cannot know of failures that happened while none of its processes ran.
         self._remembers = scene.scenario.replicas == 1 and not scene.scenario.has(*_FORGETTING)
         self._was_ready: set[str] = set()  # leaders that were ready once
         self._formed: dict[str, float] = {}  # leaders, and when their group was last whole
@@ -47,7 +47,7 @@ class Groups(Checker):
         self._wishes: list[tuple[float, Object]] = []  # specs, and until when they held
 
     def commit(self, commit: Commit) -> None:
-        """Compare the groups with what a group must be."""
+        """Check the members, the start and the deletion of groups that a write concerns."""
         if commit.kind == self.simulated.kind and commit.old is not None:
             self._remember_wish(commit, commit.old)
         if commit.kind == kinds.STATEFUL_SET and commit.old is None and commit.new is not None:
@@ -60,7 +60,7 @@ class Groups(Checker):
             self._wishes.append((commit.at, old["spec"]))
 
     def _follow(self, commit: Commit) -> None:
-        # What was whole before this write has been so until now.
+        # A group that was whole before this write has been whole until now.
         for uid, group in self._before.items():
             if _is_formed(group):
                 self._formed[uid] = commit.at
@@ -94,7 +94,7 @@ class Groups(Checker):
         return group, index
 
     def _check_start(self, child: Object) -> None:
-        """G5: nothing is made for a leader that has never been ready, if that was asked for."""
+        """G5: with the startup policy LeaderReady, workers come after their leader was ready."""
         leader = controller_of(child)
         if self.scene.scenario.startup != LEADER_FIRST or leader not in self._before:
             return
@@ -102,11 +102,11 @@ class Groups(Checker):
             self.breach(f"G5: {child['metadata']['name']} was made before its leader was ready")
 
     def _is_ours(self, commit: Commit) -> bool:
-        """Whether a set deleted a leader because we asked it to, and nobody else could have."""
+        """Whether a StatefulSet deleted a leader because of the operator, and no other client."""
         return not commit.is_user and not self.scene.scenario.has(*DELETING)
 
     def _check_deletion(self, commit: Commit) -> None:
-        """G3, A5: who is what was asked for, and whole, stays; whoever would delete it."""
+        """G3, A5: a whole group of the current template stays; nothing of ours deletes it."""
         assert commit.old is not None
         group = self._before.get(commit.old["metadata"]["uid"])
         workload = self.truth.workload

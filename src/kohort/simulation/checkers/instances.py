@@ -8,6 +8,7 @@ group along. What who decides cannot have seen yet is not held against it.
 
 from collections.abc import Iterator
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
@@ -21,10 +22,10 @@ from kohort.simulation.checkers.truth import (
 )
 from kohort.simulation.scenario import BAD_IMAGE
 from kohort.simulation.simulated_api import LineView, Policy
-from kohort.simulator import kinds
 
-# What was lost while no process watched is known to nobody.
 GRAIN_SECONDS = 1.0  # timestamps of pods have whole seconds
+BACKOFF_SECONDS_MAX = 8.0  # that simulations ask for
+# The operator cannot know of failures that happened while none of its processes ran.
 _FORGETTING = ("crash-before", "crash-after", "restart", "upgrade", "retell")
 
 
@@ -40,11 +41,13 @@ class Instances(Checker):
         self._since: dict[tuple[str, str], float] = {}  # units that serve, and from when on
         self._hurt: set[str] = set()  # pods of units in which a member failed
         self._crashed: dict[str, float] = {}  # the same where a container did, and when
+        self._served: set[str] = set()  # pods of units that served at some time
+        self._due: dict[str, float] = {}  # of these, those of which a container crashed, and when
         self._lost: set[str] = set()  # pods of units that lost a member to others
         self._given: set[str] = set()  # pods of units that were given up for a reason
 
     def commit(self, commit: Commit) -> None:
-        """Compare instances with what an instance must be."""
+        """Check the revisions, the restarts and the deletion of instances that a write concerns."""
         if commit.kind == self.simulated.kind and commit.old is not None:
             self._wishes.append((commit.at, commit.old["spec"]))
             self._policies += [(commit.at, view.name, view.policy) for view in self._views]
@@ -73,6 +76,8 @@ class Instances(Checker):
             return
         is_lost = new is None or is_leaving(new)
         has_failed = new is not None and (restarts_of(new) > restarts_of(old) or has_ended(new))
+        if has_failed and old["metadata"]["uid"] in self._served:
+            self._due[old["metadata"]["uid"]] = commit.at
         for view, unit in self._units_of(old) if is_lost or has_failed else ():
             if view.recovers:
                 members = {pod["metadata"]["uid"] for pod in unit.members}
@@ -89,6 +94,7 @@ class Instances(Checker):
                 key = view.name, unit.uid
                 if unit.is_ready:
                     since[key] = self._since.get(key, now)
+                    self._served |= {pod["metadata"]["uid"] for pod in unit.members}
                 if view.is_uniform and len(unit.revisions) > 1:
                     self.breach(f"G1: {view.name}: unit {unit.ordinal} has two revisions")
                 self._check_places(unit)
@@ -101,7 +107,7 @@ class Instances(Checker):
                 self.breach(f"G6: labels of {pod['metadata']['name']} name another place")
 
     def _check_deletion(self, commit: Commit) -> None:
-        """G3, G7: nobody goes without a reason."""
+        """G3, G7: no instance goes without a reason."""
         assert commit.old is not None
         workload, units = self.truth.workload, list(self._units_of(commit.old))
         if workload is None or is_leaving(workload) or not units or has_ended(commit.old):
@@ -110,7 +116,7 @@ class Instances(Checker):
             return
         seen = self.truth.find_seen(commit.writer)
         specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= seen)]
-        # One that is old or too many goes for that, however short ago it crashed.
+        # A unit that is old or surplus may go, however recently it crashed.
         whole = [u for view, u in units if self._is_unwanted(view, u, specs, seen)]
         whole = whole or [u for view, u in units if self._is_recovered(view, u, seen)]
         self._given |= {pod["metadata"]["uid"] for unit in whole for pod in unit.members}
@@ -126,13 +132,13 @@ class Instances(Checker):
         return bool(bad) and any(unit.is_ready for _, unit in units)
 
     def _owners(self, workload: Object) -> set[str]:
-        """Whom pods and units of the workload belong to."""
+        """The uids of the objects that own pods and units of the workload."""
         parts = [*self.simulated.children] if self.simulated.unit_kinds else []
         held = [workload, *(o for kind in parts for o in self.truth.objects[kind].values())]
         return {obj["metadata"]["uid"] for obj in held}
 
     def _has_hurt_other(self, units: list[tuple[LineView, Group]]) -> bool:
-        """Whether an instance failed of which these pods are none, and takes nobody along."""
+        """Whether another instance failed, one whose restart concerns none of these pods."""
         own = {unit.uid for _, unit in units}
         others = [u for view in self._views if view.is_inner and view.recovers for u in view.units]
         return any(
@@ -145,10 +151,15 @@ class Instances(Checker):
     def _is_recovered(self, view: LineView, unit: Group, seen: float) -> bool:
         is_serving = self._since.get((view.name, unit.uid), seen) < seen
         is_hurt = any(pod["metadata"]["uid"] in self._hurt for pod in unit.members)
-        if not view.recovers or not is_hurt or is_serving:
+        if not view.recovers or not is_hurt or (is_serving and not self._is_due(unit)):
             return False
         self._check_grace(view, unit)
         return True
+
+    def _is_due(self, unit: Group) -> bool:
+        """Whether a crash after it served leads to a restart later, though it serves again."""
+        since = self.scene.now() - BACKOFF_SECONDS_MAX - self.scene.patience_with_parts
+        return any(self._due.get(pod["metadata"]["uid"], since) > since for pod in unit.members)
 
     def _is_unwanted(self, view: LineView, unit: Group, specs: list[Object], seen: float) -> bool:
         policies = [p for until, name, p in self._policies if until >= seen and name == view.name]
@@ -156,7 +167,7 @@ class Instances(Checker):
         # An extra unit stands in for others, and goes when it is not needed; and where ordinals
         # are addresses, one beyond the count is not needed however many there are.
         may_be_extra = view.policy.surge > 0 or not self.simulated.is_sparse
-        is_extra = may_be_extra and unit.ordinal >= wanted
+        is_extra = may_be_extra and unit.ordinal >= wanted and not view.is_stateless
         if unit.is_edited or is_extra or len(view.units) > wanted:
             return True
         if not view.rolls:

@@ -1,16 +1,16 @@
 """
-G10: what can change as it runs keeps its pods, and what nobody may make anew keeps them anyway.
+G10: what can change as it runs keeps its pods, and what may not be made anew keeps them anyway.
 
 A pod that the operator deletes must have given another reason than an old template that it could
-have followed: its instance is too many, failed, or was edited by somebody.
+have followed: its instance is too many, failed, or was edited by a user.
 """
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import Commit, Group, has_ended, is_leaving, restarts_of
 from kohort.simulation.simulated_api import LineView
-from kohort.simulator import kinds
 
 
 class KeptPods(Checker):
@@ -22,7 +22,7 @@ class KeptPods(Checker):
         self._wishes: list[tuple[float, Object, list[LineView]]] = []  # and until when they held
 
     def commit(self, commit: Commit) -> None:
-        """Look at what the operator deletes."""
+        """Check each pod that the operator deletes."""
         if commit.kind == self.simulated.kind and commit.old is not None:
             self._wishes.append((commit.at, commit.old["spec"], self._views))
         unit_kinds = (kinds.POD, *self.simulated.unit_kinds)
@@ -51,6 +51,7 @@ class KeptPods(Checker):
         pods = (unit.leader, *unit.workers)
         has_failed = any(restarts_of(pod) or has_ended(pod) or is_leaving(pod) for pod in pods)
         is_extra = unit.ordinal >= min(view.policy.wanted, *wanted, view.policy.wanted)
+        is_extra = is_extra and not view.is_stateless
         if has_failed or unit.is_edited or is_extra or len(unit.members) != unit.size:
             return
         specs = [workload["spec"], *(spec for spec, _ in past)]

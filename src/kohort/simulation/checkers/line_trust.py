@@ -11,6 +11,7 @@ what who decides cannot have seen yet.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
@@ -23,7 +24,6 @@ from kohort.simulation.checkers.trust import (
 )
 from kohort.simulation.checkers.truth import Commit, Group, annotations_of, restarts_of
 from kohort.simulation.simulated_api import LineView, Policy
-from kohort.simulator import kinds
 
 
 @dataclass(slots=True)
@@ -48,12 +48,12 @@ class _Watched:
     past: dict[int, _Past] = field(default_factory=dict)  # by ordinal
 
     def find_since(self, uid: str, seen: float) -> float | None:
-        """Since when a unit is ready, as far as who decides had seen."""
+        """Since when a unit is ready, in the state that the operator had seen."""
         since, gone = self.lost.get(uid, (0.0, -1.0))
         return since if gone >= seen else self.since.get(uid)
 
     def list_lasted(self, until: float, seen: float) -> set[str]:
-        """The units that are ready since then; what was lost unseen still counts."""
+        """Units that are ready since a time; losses that the operator has not seen do not count."""
         lasted = {uid for uid, since in self.since.items() if since <= until}
         unseen = {u for u, (since, gone) in self.lost.items() if since <= until and gone >= seen}
         return lasted | unseen
@@ -72,7 +72,7 @@ class LineTrust(Checker):
         self._given: set[tuple[str, str]] = set()  # lines, and pods of units that were judged
 
     def commit(self, commit: Commit) -> None:
-        """Compare what is given up with what has lasted."""
+        """Compare the units that the operator gives up with those that stayed ready."""
         if commit.kind == self.simulated.kind:
             self._learn(commit)
         elif commit.kind != kinds.POD:
@@ -84,7 +84,7 @@ class LineTrust(Checker):
         views = {view.name: view for view in self.truth.lines()}
         for name, watched in self._lines.items():
             if name not in views:
-                # What is made anew alone in its group is not there for a while.
+                # A unit that is alone in its line is missing while it is made anew.
                 self._follow(watched, replace(watched.view, units=()))
         for name, view in views.items():
             self._follow(self._lines.setdefault(name, _Watched(view)), view)
@@ -114,7 +114,7 @@ class LineTrust(Checker):
         for uid in ready:
             watched.since.setdefault(uid, now)
 
-    # What a delete means.
+    # Judging the deletion of a pod.
 
     def _judge(self, commit: Commit) -> None:
         """Hold the promises against the units that a deleted pod was a member of."""
@@ -185,7 +185,7 @@ class LineTrust(Checker):
                     self.breach(f"A9: {name} given up, but {text}")
 
     def _list_parts(self, unit: Group) -> Iterator[tuple[_Watched, Group]]:
-        """What is made anew when a member of a unit fails: the unit itself, or instances in it."""
+        """The unit, or the instances in it, that the operator makes anew when a member fails."""
         uids = {pod["metadata"]["uid"] for pod in unit.members}
         for watched in self._lines.values():
             for part in watched.view.units if watched.view.recovers else ():
@@ -243,7 +243,7 @@ def _is_changed(commit: Commit) -> bool:
 
 
 def _recent(policies: list[tuple[float, Policy]], seen: float) -> list[Policy]:
-    """What the operator may believe that the user asks of a line."""
+    """The policies of a line that the operator may still take for the newest."""
     later = [policy for at, policy in policies[1:] if at >= seen]
     first = [policy for at, policy in policies if at < seen][-1:] or [policies[0][1]]
     return [*first, *later]

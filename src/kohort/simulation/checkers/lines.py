@@ -9,11 +9,11 @@ what who decides cannot have seen yet.
 from collections import deque
 from dataclasses import dataclass, field
 
+from kohort.cluster import kinds
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import Commit, Group, annotations_of
 from kohort.simulation.simulated_api import LineView, Policy
-from kohort.simulator import kinds
 
 COST = "controller.kubernetes.io/pod-deletion-cost"
 
@@ -47,7 +47,7 @@ class LineBudget(Checker):
         self._is_group_surplus = False  # instances go with their group then
 
     def commit(self, commit: Commit) -> None:
-        """Compare what is there with what was promised."""
+        """Compare the units of each line with the promised numbers."""
         if commit.kind == self.simulated.kind:
             self._learn(commit)
         elif commit.kind != kinds.POD and commit.kind not in self.simulated.unit_kinds:
@@ -87,7 +87,7 @@ class LineBudget(Checker):
             policies.popleft()
 
     def _follow(self, watched: _Watched, view: LineView, commit: Commit) -> None:
-        """Who has gone, and whether the operator gave it up."""
+        """Note which units stopped serving, and whether the operator gave them up."""
         before, watched.view = watched.view, view
         was_ready = {unit.ordinal: unit for unit in before.units if unit.is_ready}
         ready, now = watched.ready, self.scene.now()
@@ -124,7 +124,7 @@ class LineBudget(Checker):
     def _check_decision(
         self, watched: _Watched, before: LineView, unit: Group, commit: Commit
     ) -> None:
-        """A3, A4: what a deletion leaves, as who decides had seen it."""
+        """A3, A4: judge what a deletion leaves by the state that the operator had seen."""
         seen = self.truth.find_seen(commit.writer)
         policies = [policy for _, policy in watched.policies]
         wanted = min(policy.wanted for policy in policies)
@@ -137,12 +137,20 @@ class LineBudget(Checker):
         if before.rolls and left < least:
             self.breach(f"A3: {name} given up leaves {left} that serve, {least} are promised")
         is_surplus = len(before.units) > wanted
-        place = _places_of(before).index(unit.ordinal)
-        if before.rolls and not is_surplus and place < min(p.partition for p in policies):
+        partition = min(p.partition for p in policies)
+        if before.rolls and not is_surplus and self._is_held(before, unit, partition):
             self.breach(f"A4: {name} is below the partition and was deleted")
         is_extra = before.policy.surge > 0 and unit.ordinal >= wanted
         if is_surplus and not is_extra and not self._is_old(unit):
             self._doom(watched, before, unit, seen)
+
+    def _is_held(self, before: LineView, unit: Group, partition: int) -> bool:
+        """Whether the partition keeps a unit as it is."""
+        if not before.is_stateless:
+            return _places_of(before).index(unit.ordinal) < partition
+        # So many old ones stay, whichever they are.
+        old = sum(self._is_old(each) for each in before.units)
+        return self._is_old(unit) and not unit.is_edited and old <= partition
 
     def _is_leaving(self) -> bool:
         workload = self.truth.workload
@@ -159,8 +167,11 @@ class LineBudget(Checker):
         if max(policy.partition for _, policy in watched.policies):
             return
         others = [each for each in before.units if each is not unit]
+        if before.is_stateless:
+            # Timestamps have whole seconds, so of two units that serve neither may be the newer.
+            others = [each for each in others if not each.is_ready]
         cost = _cost_of(unit)
-        if not self.simulated.is_sparse:
+        if not self.simulated.is_sparse and not before.is_stateless:
             others = [each for each in others if each.ordinal > unit.ordinal]
         first = [
             each.uid

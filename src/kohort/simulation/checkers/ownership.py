@@ -1,5 +1,6 @@
-"""C1 to C5: children belong to somebody who lives, and nobody touches what is another's."""
+"""C1 to C5: children have a living owner, and the operator touches no other's objects."""
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
@@ -11,7 +12,6 @@ from kohort.simulation.checkers.truth import (
     owners_of,
 )
 from kohort.simulation.scenario import NAME
-from kohort.simulator import kinds
 
 
 class Ownership(Checker):
@@ -22,7 +22,7 @@ class Ownership(Checker):
         self._ours: set[str] = set()  # uids of all that was ever ours
 
     def commit(self, commit: Commit) -> None:
-        """Compare what was deleted with what was ours."""
+        """Check that the operator changes and deletes only objects of its own workload."""
         new, old = commit.new, commit.old
         # Before what is written makes it ours.
         was_ours = old is not None and self._is_ours(old)
@@ -37,11 +37,11 @@ class Ownership(Checker):
         if commit.kind in self.truth.children and not was_ours:
             how = "deleted" if is_taken(commit) else "changed"
             self.breach(f"C3: {commit.kind.name} {commit.name} is not ours and was {how}")
-        if commit.kind == kinds.REVISION:
+        if commit.kind == kinds.CONTROLLER_REVISION:
             self._check_revision(commit)
 
     def _is_ours(self, child: Object) -> bool:
-        """Whether a child belongs to the workload, or to nobody and did or has its labels."""
+        """Whether a child belongs to the workload, or to no object and bears its labels."""
         owner = controller_of(child)
         was_ours = child["metadata"]["uid"] in self._ours or self._is_named(child)
         was_ours = was_ours or bool(owners_of(child) & self._ours)
@@ -51,7 +51,7 @@ class Ownership(Checker):
         return labels_of(child).get(self.simulated.labels.owner) == NAME
 
     def _check_service(self, commit: Commit) -> None:
-        """C5: a service stays as long as whom it belongs to and a pod that is found by it."""
+        """C5: a Service stays while its owner exists and a pod is reached through it."""
         assert commit.old is not None
         alive = {
             obj["metadata"]["uid"]
@@ -68,7 +68,7 @@ class Ownership(Checker):
                 return
 
     def _check_revision(self, commit: Commit) -> None:
-        """C4: the revision of a group that lives stays; leftovers of one that has gone go, too."""
+        """C4: the revision of a living group stays; leftovers of a deleted group may go."""
         assert commit.old is not None
         revision_of, stored_of = self.simulated.labels.revision_of, self.simulated.labels.stored_of
         key = stored_of(commit.old)

@@ -1,13 +1,14 @@
 """
-A4: what the user's partition keeps stays, and what is lost there comes back as it was.
+A4: groups below the user's partition stay, and a lost one comes back with its old revision.
 
-A rollout may have given a group up before the partition rose above it. When everybody has had
-time to see the partition, nobody takes a group below it down for being old, and one that failed
-or was deleted is made from the revision that it had.
+A rollout may have given a group up before the partition rose above it. Once operator and carrier
+have had time to see the partition, neither takes a group below it down for being old, and one that
+failed or was deleted is made from the revision that it had.
 """
 
 from collections import deque
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
@@ -15,7 +16,6 @@ from kohort.simulation.checkers.groups import DELETING
 from kohort.simulation.checkers.truth import Commit, Group
 from kohort.simulation.scenario import COMPATIBLE, NAME
 from kohort.simulation.simulated_api import Policy
-from kohort.simulator import kinds
 
 
 class Partition(Checker):
@@ -24,7 +24,7 @@ class Partition(Checker):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         scenario = scene.scenario
-        # With these, others delete pods, name revisions anew, or change what they are made from.
+        # In these scenarios other clients delete pods, or revisions and templates get new names.
         self._is_blind = (
             scenario.has(*DELETING, "upgrade")
             or scenario.may_roll_alike
@@ -35,7 +35,7 @@ class Partition(Checker):
         self._revisions: dict[int, str] = {}  # of the last group in each place
 
     def commit(self, commit: Commit) -> None:
-        """Compare who goes and who comes with what the partition keeps."""
+        """Check each deleted and each created pod of a group below the partition."""
         if self._is_blind:
             return
         if commit.kind == self.simulated.kind and commit.new is not None:

@@ -3,7 +3,7 @@ G8: roles begin and are updated in their order, and none is further ahead than a
 
 Each write of the operator that gives up an old instance, or makes one more, is a decision. It is
 judged by the best that there was of other roles since its writer last saw everything: what was
-ready then may have failed unseen, and nobody can be held to what happens later.
+ready then may have failed unseen, and the operator is not held to what happens later.
 """
 
 from collections import deque
@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import floor
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import Commit, Group
 from kohort.simulation.simulated_api import LineView, RuleView
-from kohort.simulator import kinds
 
 _CLOSE = 1e-9  # shares are fractions
 
@@ -25,15 +25,17 @@ class _RoleState:
     """One role at one moment."""
 
     view: LineView
-    updated: frozenset[int]  # ordinals of instances that were told what the spec asks for
+    updated: frozenset[int]  # ordinals of instances whose object has the current template
     ready: int  # of those above the partition, the ones that serve
     has_old: bool  # whether one is still to be updated
     reached: int  # instances that there have been since fewer were wanted
+    keeps_old: bool = False  # whether an instance stays old, since no policy lets it be updated
+    first: int = 0  # the lowest ordinal that is measured
 
     @property
     def goal(self) -> int:
-        """The instances that are to be updated."""
-        return self.view.policy.wanted - self.view.policy.partition
+        """The instances that are measured: those to be updated, or all."""
+        return self.view.policy.wanted - self.first
 
     @property
     def progress(self) -> float:
@@ -101,28 +103,42 @@ class Roles(Checker):
 
     def _observe(self, at: float, spec: Object) -> _Moment:
         found = {}
+        rules = self.simulated.list_rules(self.truth)
+        together = {name for rule in rules if rule.is_together for name in rule.roles}
         for view in self.truth.lines():
-            held = range(view.policy.partition, view.policy.wanted)
-            new = [unit for unit in view.units if not self.simulated.is_old(unit, spec)]
-            old = [unit for unit in view.units if unit not in new and unit.ordinal in held]
-            highest = max((unit.ordinal + 1 for unit in view.units), default=0)
-            reached = max(highest, self._reached.get(view.role, 0))
-            self._reached[view.role] = reached = min(reached, view.policy.wanted)
-            found[view.role] = _RoleState(
-                view,
-                frozenset(
-                    unit.ordinal
-                    for unit in view.units
-                    if unit.ordinal in held and self.simulated.is_told(unit, spec)
-                ),
-                sum(unit.is_ready and unit.ordinal in held for unit in new),
-                any(not self._is_kept(unit, spec) for unit in old),
-                reached,
-            )
-            self._taken.setdefault(view.role, set()).difference_update(
-                unit.ordinal for unit in view.units
-            )
+            first = 0 if view.role in together else view.policy.partition
+            found[view.role] = self._observe_role(view, spec, first)
+            taken = self._taken.setdefault(view.role, set())
+            taken.difference_update(unit.ordinal for unit in view.units)
+            if view.is_stateless and len(view.units) >= view.policy.wanted:
+                taken.clear()  # others stand in for them
         return _Moment(at, spec, found)
+
+    def _observe_role(self, view: LineView, spec: Object, first: int) -> _RoleState:
+        measured = range(first, view.policy.wanted)
+        held = range(view.policy.partition, view.policy.wanted)
+        new = [unit for unit in view.units if not self.simulated.is_old(unit, spec)]
+        old = [unit for unit in view.units if unit not in new]
+        highest = max((unit.ordinal + 1 for unit in view.units), default=0)
+        told = [unit for unit in view.units if self.simulated.is_told(unit, spec)]
+        if view.is_stateless:
+            # So many old ones as the partition says stay, whichever they are.
+            old, highest = old[view.policy.partition :], len(view.units)
+        else:
+            old = [unit for unit in old if unit.ordinal in held]
+            told = [unit for unit in told if unit.ordinal in measured]
+            new = [unit for unit in new if unit.ordinal in measured]
+        reached = max(highest, self._reached.get(view.role, 0))
+        self._reached[view.role] = reached = min(reached, view.policy.wanted)
+        return _RoleState(
+            view,
+            frozenset(unit.ordinal for unit in told),
+            sum(unit.is_ready for unit in new),
+            any(not self._is_kept(unit, spec) for unit in old),
+            reached,
+            any(self._is_kept(unit, spec) for unit in old),
+            first,
+        )
 
     def _is_kept(self, unit: Group, spec: Object) -> bool:
         return self.simulated.is_kept_old(unit, spec)
@@ -137,7 +153,8 @@ class Roles(Checker):
             made = {unit.ordinal for unit in state.view.units} - set(held)
             if made:
                 self._check_start(name, views)
-                self._check_growth(name, known, max(made), views)
+                place = len(held) if known.view.is_stateless else max(made)
+                self._check_growth(name, known, place, views)
             for ordinal in self._list_given_up(before.spec, known, state):
                 self._taken[name].add(ordinal)
                 self._check_order(name, views)
@@ -160,7 +177,8 @@ class Roles(Checker):
         for unit in known.view.units:
             left = held.get(unit.uid)
             is_given_up = left is None or self.simulated.is_told(left, spec)
-            if is_given_up and not self.simulated.is_told(unit, spec) and unit.ordinal < wanted:
+            is_wanted = known.view.is_stateless or unit.ordinal < wanted
+            if is_given_up and is_wanted and not self.simulated.is_told(unit, spec):
                 yield unit.ordinal
 
     def _check_start(self, name: str, views: list[_Moment]) -> None:
@@ -188,7 +206,7 @@ class Roles(Checker):
         return [each for each in moment.roles[name].view.after if each not in later]
 
     def _lets_go(self, other: str, moment: _Moment, *, keeps: bool = False) -> bool:
-        """Whether a role is updated; ``keeps``: instances that nobody may update serve, too."""
+        """Whether a role is updated; ``keeps``: instances that may not be updated serve, too."""
         state = moment.roles.get(other)
         if state is None or (keeps and state.is_done):
             return True
@@ -210,7 +228,7 @@ class Roles(Checker):
     def _is_within(
         self, rule: RuleView, name: str, count: int, moment: _Moment, views: list[_Moment]
     ) -> bool:
-        """Whether a decision fits the skew, as a moment and what was seen since tell it."""
+        """Whether a decision fits the skew in one of the states that the operator may have seen."""
         alike = [each for each in views if each.spec == moment.spec]
         best: dict[str, _RoleState] = {}
         for each in alike:
@@ -218,6 +236,8 @@ class Roles(Checker):
                 state = each.roles.get(other)
                 if state is None or state.goal <= 0 or self._waits(other, each):
                     continue
+                if state.keeps_old and not state.has_old:
+                    continue  # it waits for the user, so no other role waits for it
                 if other not in best or state.progress > best[other].progress:
                     best[other] = state
         own = best.get(name)
@@ -233,7 +253,7 @@ class Roles(Checker):
         return count <= min(own.goal, limit)
 
     def _waits(self, name: str, moment: _Moment) -> bool:
-        """Whether a role is held back by another; then nobody is measured by it."""
+        """Whether a role is held back by another; then no other role is measured by it."""
         after = [each for each in self._list_before(name, moment) if each in moment.roles]
         if any(not moment.roles[each].is_done for each in after):
             return True
@@ -269,7 +289,7 @@ class Roles(Checker):
         share = skew / most if isinstance(skew, int) else skew
         limit = min((role.growth for role in growing), default=1.0) + share
         wanted = moment.roles[name].view.policy.wanted
-        # One that is below the limit may grow by one; so nobody stands still.
+        # A role below the limit may grow by one instance, so that no role stands still.
         return ordinal >= wanted or ordinal / wanted < limit - _CLOSE
 
     def _starts_later(self, name: str) -> bool:

@@ -1,15 +1,14 @@
 """
-R3 and R4: who does not lead does not write, deletes name a uid, and failures are not hammered at.
+R3 and R4: only the leader writes, deletes name a uid, and requests per minute are bounded.
 
-R1, one look at a workload at a time, is watched where the operator is started.
+R1, one reconcile of a workload at a time, is checked in ``operator_processes``.
 """
 
 from collections import deque
 
-from kohort.controller.lease import LEASE
+from kohort.cluster.kinds import LEASE, POD
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.faulty_cluster import Request
-from kohort.simulator.kinds import POD
 
 REQUESTS_PER_MINUTE_MAX = 400
 # Five templates within a minute may make each pod anew as often, with all that belongs to it.
@@ -26,7 +25,7 @@ class Runtime(Checker):
         self._elects = scene.scenario.replicas > 1
 
     def request(self, request: Request) -> None:
-        """Look at a request before it is carried out."""
+        """Check a request of the operator before the API server gets it."""
         if self._elects:
             self._check_lease(request)
         if request.verb == "delete" and not dict(request.options).get("uid"):

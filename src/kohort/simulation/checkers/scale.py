@@ -7,11 +7,11 @@ as these go too: after the operator's patience, none of them may be left.
 
 from collections import deque
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import Commit, Group, labels_of
-from kohort.simulator import kinds
 
 
 class Scaling(Checker):

@@ -1,15 +1,15 @@
 """
-O2, O3 and O5: after the faults everything comes to the state that was asked for, and rests there.
+O2, O3 and O5: after the faults, workload and children reach the state of the spec, and rest there.
 
 What counts is the last spec, not the way to it: which groups exist, from which
-template, what the status says, and that nobody writes any more.
+template, what the status says, and that the operator writes no more.
 """
 
+from kohort.cluster import kinds
+from kohort.cluster.kinds import LEASE
 from kohort.cluster.objects import Object
-from kohort.controller.lease import LEASE
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import Commit
-from kohort.simulator import kinds
 
 # What decides whom a service leads to.
 ROUTES = ("selector", "publishNotReadyAddresses", "clusterIP")

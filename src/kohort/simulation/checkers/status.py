@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import orjson
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import Commit, is_leaving
 from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.scenario import NAME, NAMESPACE
-from kohort.simulator import kinds
 
 _MAKERS = (kinds.POD, kinds.STATEFUL_SET)
 SLACK_SECONDS = 1.5  # a status that keeps changing is written once a second
@@ -23,7 +23,7 @@ SLACK_SECONDS = 1.5  # a status that keeps changing is written once a second
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """What was true from a time on."""
+    """How many groups served from a time on, and whether all did and had the new template."""
 
     at: float
     ready: int
@@ -42,7 +42,7 @@ class Status(Checker):
         self._has_jumped = any(fault.name == "clock-jump" for fault in scene.scenario.faults)
 
     def commit(self, commit: Commit) -> None:
-        """Compare what the status claims with what was true."""
+        """Compare the counts and conditions of a written status with the true ones."""
         if commit.kind in (self.simulated.kind, *_MAKERS, *self.simulated.unit_kinds):
             self._note(commit)
         if commit.kind != self.simulated.kind or not commit.writer or commit.new is None:
@@ -131,7 +131,7 @@ class Status(Checker):
             self.breach("T5: the rollout is said to be over while a group is old")
 
     def end(self) -> None:
-        """T8: the scale says what the workload says."""
+        """T8: the scale subresource has the counts and the selector of the workload."""
         workload = self.truth.workload
         if workload is None or not self.simulated.status.selector:
             return

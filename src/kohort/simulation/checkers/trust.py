@@ -10,6 +10,7 @@ run: timestamps of pods have whole seconds, so one second is forgiven.
 
 from dataclasses import dataclass
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_released, is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
@@ -23,12 +24,11 @@ from kohort.simulation.checkers.truth import (
 )
 from kohort.simulation.scenario import COMPATIBLE, FOREIGN_IMAGE, KEEP, RECREATE
 from kohort.simulation.simulated_api import Step
-from kohort.simulator import kinds
 
 GRAIN_SECONDS = 1.0
 QUIET_SECONDS = 600.0
 TRIAL_SECONDS = 3.0  # at least, before a revision is trusted for the first time
-# What takes the records away, names revisions anew, or tells the operator another time.
+# Faults that remove the records of failures, rename revisions, or set the operator's clock.
 BLINDING = ("clock-jump", "delete-child", "recreate", "upgrade", "strip-label")
 
 
@@ -64,14 +64,14 @@ class Lasting(Checker):
         self._wishes: list[tuple[float, Object]] = []
 
     def commit(self, commit: Commit) -> None:
-        """Compare what was decided with what had lasted."""
+        """Compare the groups that the operator gives up with those that stayed ready."""
         if commit.kind == self.simulated.kind and commit.new is not None:
             self._wishes.append((commit.at, commit.new))
         if commit.kind == kinds.POD:
             if commit.writer and is_taken(commit):
                 self._check_recreation(commit)
             self._follow(commit)
-        elif commit.kind in (kinds.STATEFUL_SET, kinds.REVISION):
+        elif commit.kind in (kinds.STATEFUL_SET, kinds.CONTROLLER_REVISION):
             self._check_step(commit)
 
     def _follow(self, commit: Commit) -> None:
@@ -113,8 +113,8 @@ class Lasting(Checker):
             # Of each group the newest failure is remembered, of whichever revision it was.
             past = None
             del self._past[group.ordinal]
-        # An edited group is replaced for that, as the budget allows; and so is one that a set made
-        # from a template which another client had edited.
+        # An edited group is replaced because of the edit, as the budget allows; and so is a group
+        # that a StatefulSet made from a template which another client had edited.
         is_foreign = group.is_edited or image_of(group.leader) == FOREIGN_IMAGE
         if self._step is None or is_released(group, self._step) or is_foreign:
             return
@@ -133,7 +133,7 @@ class Lasting(Checker):
             self.breach(f"G9: {text} after {waited - GRAIN_SECONDS:.1f} s")
 
     def _is_excused(self, group: Group) -> bool:
-        # Failures are recorded by revision, and its label is what tells that of a group.
+        # Failures are recorded by revision, and the operator reads a group's revision from a label.
         relabelled = self.truth.marks.relabelled
         if any(pod["metadata"]["uid"] in relabelled for pod in group.members):
             return True
@@ -165,10 +165,10 @@ class Lasting(Checker):
             return
         recent = self._recent(seen)
         asked = min(self.simulated.find_min_ready(wish) for wish in recent)
-        # Time passes for who decides, too, whatever its watches tell late.
+        # The operator's clock runs on, however late its watches are.
         until = self.scene.now() - asked + GRAIN_SECONDS
         lasted = {uid for uid, since in self._since.items() if since <= until}
-        # What was lost unseen by who decides still counted for it.
+        # Groups whose loss the operator had not seen yet counted as ready.
         lasted |= {u for u, (since, gone) in self._lost.items() if since <= until and gone >= seen}
         least = min(self.simulated.read_policy(wish).fewest for wish in recent)
         if asked and len(lasted - given) < least:
@@ -224,7 +224,7 @@ class Lasting(Checker):
         return since if gone >= seen else self._since.get(uid)
 
     def _recent(self, seen: float) -> list[Object]:
-        """What the operator may believe that the user asks for."""
+        """The specs that the operator may still take for the newest."""
         later = [wish for at, wish in self._wishes[1:] if at >= seen]
         first = [wish for at, wish in self._wishes if at < seen][-1:] or [self._wishes[0][1]]
         return [*first, *later]

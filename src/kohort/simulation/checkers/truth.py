@@ -1,8 +1,8 @@
 """
 The truth: every object as it is stored, and the groups that it amounts to.
 
-It listens to the store itself, so it is never behind and has nobody's view. How an
-API labels its objects is said by the value of that API; nothing is known of how anybody plans.
+It listens to the store itself, so it is never behind and has no cache of a controller. How an
+API labels its objects is said by the value of that API; nothing is known of how the operator plans.
 """
 
 from bisect import bisect_right
@@ -13,31 +13,31 @@ from typing import Any
 
 import orjson
 
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.store.entries import ChangeType, Event
+from kohort.cluster import kinds
+from kohort.cluster.kinds import LEASE
 from kohort.cluster.objects import Kind, Object
-from kohort.controller.lease import LEASE
 from kohort.simulation.faulty_cluster import WRITER
 from kohort.simulation.scenario import NAME, NAMESPACE
 from kohort.simulation.simulated_api import LineView, SimulatedApi, WorkloadLabels
-from kohort.simulator import kinds
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.store.entries import ChangeType, Event
 
-CHILDREN = (kinds.POD, kinds.STATEFUL_SET, kinds.SERVICE, kinds.REVISION)
+CHILDREN = (kinds.POD, kinds.STATEFUL_SET, kinds.SERVICE, kinds.CONTROLLER_REVISION)
 KINDS = (*CHILDREN, kinds.CLAIM, LEASE)
 IS_USER: ContextVar[bool] = ContextVar("is_user", default=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One committed write: what it changed, who asked for it, and when."""
+    """One committed write: the object before and after, its writer, and the time."""
 
     kind: Kind
     name: str
     old: Object | None
     new: Object | None  # None: gone
-    writer: str  # empty: somebody else than the operator
+    writer: str  # empty: another client than the operator
     at: float
-    is_user: bool = False  # somebody outside of the cluster did it
+    is_user: bool = False  # a user outside of the cluster did it
 
 
 class Group:
@@ -87,11 +87,11 @@ class Group:
 @dataclass(slots=True)
 class Marks:
     """
-    What pods were made from, and which of them somebody edited by hand since.
+    The revision that each pod was made from, and the pods that a user edited by hand since.
 
-    A pod with a foreign image is of no revision, and neither is a leader that has no revision
-    label any more. One whose label was changed is of none where that label is all that tells
-    (``pods``); a set knows what it made.
+    A pod with a foreign image is of no revision, and neither is a leader that lost its revision
+    label. With the carrier ``pods``, a leader whose label was changed is of none either; a
+    StatefulSet knows the revision of its pods without the label.
     """
 
     labels: WorkloadLabels

@@ -1,8 +1,8 @@
 """
-Fault actions: what the timed faults do when their time has come.
+Fault actions: the functions that carry out timed faults.
 
-A fault that lasts undoes itself when its time is over. A fault that finds nothing
-to act on does nothing: what exists at a time depends on everything before it.
+A fault that lasts undoes itself when its time is over. A fault that finds no object
+to act on does nothing, since which objects exist depends on the faults before it.
 """
 
 import asyncio

@@ -1,15 +1,16 @@
 """
-What an autoscaler of the workload sees: somebody says how much load there is.
+The fault that changes the load which an autoscaler of the workload sees.
 
-The first time makes the autoscaler, one group for every ten of the metric ``load``. Seeds do
-not draw it, since what it does to the workload is what edits of the scale do; scenarios may.
+An annotation of the HorizontalPodAutoscaler holds the metric ``load``, and every ten of it ask for
+one group. The first such fault creates the autoscaler. Seeds do not draw it, since it edits the
+scale as other faults do; scenarios may have it.
 """
 
+from kohort.cluster.kinds import AUTOSCALER
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import NAME, NAMESPACE, Fault
 from kohort.simulator.builtins.autoscalers.metrics import METRIC
-from kohort.simulator.kinds import AUTOSCALER
 
 GROUPS_MAX = 4
 _LOAD = f"{METRIC}load"

@@ -4,11 +4,11 @@ What happens to nodes, pods, admission and quotas.
 
 import asyncio
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.fault_actions.targets import find_child, pick_node
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import Fault
-from kohort.simulator import kinds
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES, FAILED, NEVER_READY, KubeletStages
 
 COST = "controller.kubernetes.io/pod-deletion-cost"

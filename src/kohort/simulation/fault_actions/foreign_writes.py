@@ -4,18 +4,18 @@ What others do to the children of the workload, and to the names that these woul
 
 import asyncio
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind
 from kohort.simulation.fault_actions.targets import find_child
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import NAME, Fault, make_namesake
-from kohort.simulator import kinds
 
 _CHILDREN = {
     "Pod": kinds.POD,
     "StatefulSet": kinds.STATEFUL_SET,
     "Service": kinds.SERVICE,
     "Deployment": kinds.DEPLOYMENT,
-    "ControllerRevision": kinds.REVISION,
+    "ControllerRevision": kinds.CONTROLLER_REVISION,
 }
 FREE_NAME_POLLS_MAX = 300
 FREE_NAME_POLL_SECONDS = 0.1
@@ -56,7 +56,7 @@ async def _plant_namesake(harness: Harness, fault: Fault) -> None:
 
 
 def _find_free_name(harness: Harness, kind: Kind, pick: int) -> str:
-    """A name that a child would have and nobody has, first that which was picked."""
+    """A free name that a child would have, first that which was picked."""
     names = harness.simulated.list_free_names(harness.scenario, kind, pick)
     held = harness.truth.objects[kind]
     return next((name for name in names if name not in held), "")

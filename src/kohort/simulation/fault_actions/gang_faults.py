@@ -1,18 +1,18 @@
 """
-What happens to gangs: to their objects, their queue, their domains, and whoever places them.
+What happens to gangs: to their objects, their queue, their domains, and the scheduler.
 """
 
 import asyncio
 
-from kohort.apis.gangs.definitions.volcano import QUEUE
+from kohort.apis.gangs.dialects.volcano import QUEUE
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind
 from kohort.simulation.checkers.gangs.dialects import BY_KIND, HYPER_NODE, find_node
 from kohort.simulation.checkers.truth import is_leaving
-from kohort.simulation.gangs.prerequisites import NODE_GPUS
+from kohort.simulation.gangs.cluster_objects import NODE_GPUS
 from kohort.simulation.gangs.settings import write_requests, write_topology
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import NAME, Fault
-from kohort.simulator import kinds
 from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.world.component_runner import ComponentRunner
 
@@ -96,7 +96,7 @@ async def _edit_domain(harness: Harness, fault: Fault) -> None:
 
 
 async def _crowd(harness: Harness, fault: Fault) -> None:
-    """Room is there in pieces: whoever counts it by nodes alone spreads gangs over them."""
+    """Room is there in pieces: a count by nodes alone would spread gangs over them."""
     nodes = [name for _, name in harness.api.store.bucket("nodes").keys][fault.pick % 2 :: 2]
     requests = write_requests(NODE_GPUS // 2)
     for node in nodes:

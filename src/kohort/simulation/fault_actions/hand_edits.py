@@ -8,13 +8,14 @@ whatever the operator does about it, it does under the budget.
 import asyncio
 from typing import Any
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.fault_actions.targets import find_child
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import FOREIGN_IMAGE, NAME, Fault
-from kohort.simulator import kinds
 
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
+ORPHANED_SECONDS_MAX = 300.0
 ORPHANED_POLL_SECONDS = 0.05
 LEADERS, WORKERS = "leaders", "workers"
 
@@ -80,7 +81,7 @@ async def _edit_service(harness: Harness, fault: Fault) -> None:
 
 
 async def _write_between(harness: Harness, fault: Fault) -> None:
-    """Some writes of ours to a kind come just after somebody else's to the same object."""
+    """Some writes of ours to a kind come just after another client's to the same object."""
     harness.trouble.between[fault.kind] = 1 + fault.pick % 4
     await asyncio.sleep(fault.seconds)
     harness.trouble.between.pop(fault.kind, None)
@@ -89,9 +90,13 @@ async def _write_between(harness: Harness, fault: Fault) -> None:
 async def _orphan(harness: Harness, fault: Fault) -> None:
     """``kubectl delete --cascade=orphan``, and the same object again."""
     await harness.delete(harness.simulated.kind, NAME, propagation="Orphan")
+    end = harness.clock.elapsed() + ORPHANED_SECONDS_MAX
     while harness.truth.workload is not None:
         # Its children are let go first; kubectl waits for that, too.
         await asyncio.sleep(ORPHANED_POLL_SECONDS)
+        if harness.clock.elapsed() > end:
+            harness.breach("O6: children are not let go, so the workload stays")
+            return
     await asyncio.sleep(fault.pick % 3 * 0.7)
     await harness.create_workload()
 

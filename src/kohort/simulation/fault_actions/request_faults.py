@@ -5,14 +5,14 @@ What happens on the way between the operator and the cluster, and to its process
 import asyncio
 from datetime import timedelta
 
+from kohort.cluster import kinds
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import Fault
-from kohort.simulator import kinds
 
 _PART_KINDS = {
     "Pod": kinds.POD,
     "StatefulSet": kinds.STATEFUL_SET,
-    "ControllerRevision": kinds.REVISION,
+    "ControllerRevision": kinds.CONTROLLER_REVISION,
     "Node": kinds.NODE,
 }
 REPEATS = 4

@@ -1,5 +1,5 @@
 """
-What users do to an InferenceService, and administrators to what it refers to.
+Edits of an InferenceService by its user, and of its model and runtime by an administrator.
 """
 
 from kohort.simulation.checkers.truth import annotations_of
@@ -21,7 +21,7 @@ async def _switch(harness: Harness, fault: Fault) -> None:
 
 
 async def _reshape(harness: Harness, fault: Fault) -> None:
-    """A component that the service has goes; one that it has not comes."""
+    """Remove a component that the service has, or add one that it has not."""
     service = harness.truth.workload
     if service is None:
         return
@@ -31,7 +31,7 @@ async def _reshape(harness: Harness, fault: Fault) -> None:
 
 
 async def _edit_shared(harness: Harness, fault: Fault) -> None:
-    """Another edition of the runtime, or a note on the model that its pods show."""
+    """Change the runtime, or an annotation of the model that is copied to its pods."""
     if fault.value == "runtime":
         spec = manifests.make_runtime(1 + fault.pick)["spec"]
         await harness.patch(RUNTIME, manifests.RUNTIME_NAME, {"spec": spec})

@@ -1,5 +1,5 @@
 """
-What a fault acts on: one of the things that exist when its time has come.
+The target of a fault: one of the objects that exist when the fault happens.
 """
 
 from kohort.cluster.objects import Kind, Object

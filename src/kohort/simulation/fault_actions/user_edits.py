@@ -4,22 +4,15 @@ What users ask for while the run goes on: other templates, other numbers, anothe
 
 import asyncio
 
-from kohort.cluster.objects import Object
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE, NAME, Fault
 from kohort.simulation.simulated_api import Template
 from kohort.simulator.stages import CRASH_AFTER, NEVER_READY
 
 
-async def _edit(harness: Harness, spec: Object) -> None:
-    await harness.patch(harness.simulated.kind, NAME, {"spec": spec})
-
-
 async def _set_template(harness: Harness, wanted: Template) -> None:
-    workload = harness.truth.workload
-    if workload is not None:
-        write = harness.simulated.edits.write_template
-        await _edit(harness, write(harness.scenario, workload, wanted))
+    write, scenario = harness.simulated.edits.write_template, harness.scenario
+    await harness.edit_workload(lambda workload: write(scenario, workload, wanted))
 
 
 async def _roll(harness: Harness, fault: Fault) -> None:
@@ -51,9 +44,8 @@ async def _scale(harness: Harness, fault: Fault) -> None:
 
 
 async def _resize(harness: Harness, fault: Fault) -> None:
-    workload = harness.truth.workload
-    if workload is not None:
-        await _edit(harness, harness.simulated.edits.write_size(workload, int(fault.value)))
+    write = harness.simulated.edits.write_size
+    await harness.edit_workload(lambda workload: write(workload, int(fault.value)))
 
 
 async def _hold(harness: Harness, fault: Fault) -> None:
@@ -63,21 +55,20 @@ async def _hold(harness: Harness, fault: Fault) -> None:
 
 
 async def _set_partition(harness: Harness, partition: int) -> None:
-    workload = harness.truth.workload
-    if workload is not None:
-        await _edit(harness, harness.simulated.edits.write_partition(workload, partition))
+    write = harness.simulated.edits.write_partition
+    await harness.edit_workload(lambda workload: write(workload, partition))
 
 
 async def _scale_role(harness: Harness, fault: Fault) -> None:
-    workload, edits = harness.truth.workload, harness.simulated.edits
+    edits = harness.simulated.edits
     scaled = edits.find_scaled(harness.scenario, fault.pick)
     if scaled is not None:
         # An autoscaler does it.
         kind, name = scaled
         await harness.patch(kind, name, {"spec": {"replicas": int(fault.value)}}, "scale")
-    elif workload is not None:
-        write = edits.write_role_scale
-        await _edit(harness, write(workload, int(fault.value), fault.pick))
+    else:
+        write, count = edits.write_role_scale, int(fault.value)
+        await harness.edit_workload(lambda workload: write(workload, count, fault.pick))
 
 
 async def _recreate(harness: Harness, fault: Fault) -> None:

@@ -1,8 +1,8 @@
 """
 The catalogue of faults: every kind of fault that a simulation can have.
 
-The numbers F1 to F20 are those of the reliability specification. Whoever adds an
-entry adds what it does to ``fault_actions``, or to the faulty cluster if it happens to a request.
+The numbers F1 to F20 are those of ``docs/simulation.md``. A new entry needs a function in
+``fault_actions``, or code in the faulty cluster if the fault happens to a request.
 """
 
 from collections.abc import Collection
@@ -19,7 +19,7 @@ PART_KINDS = ("Pod", "StatefulSet", "ControllerRevision", "Node")
 
 @dataclass(frozen=True, slots=True)
 class FaultKind:
-    """A kind of fault: its number, what it is, and how one is drawn."""
+    """A kind of fault: its number, its description, and how one is drawn."""
 
     numbers: tuple[str, ...]
     about: str

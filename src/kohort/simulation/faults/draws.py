@@ -47,6 +47,18 @@ def of_kind(name: str, kinds: tuple[str, ...], high: float = 0.0, low: float = 0
     return draw
 
 
+def of_watches(kinds: tuple[str, ...]) -> dict[str, Draw]:
+    """The faults of the operator's watches, for an API that watches these kinds."""
+    return {
+        "lag": of_kind("lag", kinds, 8.0),
+        "relist": of_kind("relist", kinds, 8.0),
+        "break": of_kind("break", kinds, 2.0),
+        "deaf": of_kind("deaf", kinds, 90.0, 30.0),
+        "repeat": of_kind("repeat", kinds, 8.0),
+        "between": of_kind("between", kinds, 40.0, 5.0),
+    }
+
+
 def valued(name: str, values: tuple[str, ...], low: float = 0.0, high: float = 0.0) -> Draw:
     """A fault with one of several values."""
     drawn = timed(name, low, high)

@@ -10,18 +10,18 @@ from dataclasses import replace
 
 from kohort.simulation.choices import Choices
 from kohort.simulation.faults.draws import Draw, of_kind, timed, valued
-from kohort.simulation.gangs.prerequisites import NODE_GPUS
+from kohort.simulation.gangs.cluster_objects import NODE_GPUS
 from kohort.simulation.scenario import LEADER_FIRST, Fault, Scenario
 
 GANGS_PERCENT = 25
-RESIZED_MAX = 2  # what the size of groups is changed to
+RESIZED_MAX = 2  # the largest size that a fault gives to groups
 KINDS = ("PodGroup", "HyperNode")
 LISTS = ("volcano", "volcano", "volcano", "volcano,coscheduling", "coscheduling", "kubernetes")
 TOPOLOGIES = ("", "", "hard 0", "hard 1", "hard 1", "hard 2", "soft", "soft 1")
-# Whatever an operator is told later, it must still know those who made gangs before it.
+# A restarted operator gets other dialects, but keeps those in which gangs exist already.
 RETOLD = ("none,{0}", "{0},volcano", "volcano,{0}", "{0}")
 
-# name: (what it is, how it is drawn, whether a user asks for it)
+# name: (description, how it is drawn, whether it is an edit by a user)
 DRAWN: dict[str, tuple[str, Draw, bool]] = {
     "partial-bind": (
         "some binds of a gang are refused",
@@ -69,7 +69,7 @@ def add_gangs(scenario: Scenario) -> Scenario:
     faults = _draw_faults(choices, scenario.faults)
     # A group may be made larger later.
     gpus = choices.pick((0, 1, 1)) * (NODE_GPUS // max(size, RESIZED_MAX))
-    # Nobody keeps room for workers that come after their leader: it must be everywhere.
+    # No scheduler keeps room for workers that come after their leader: it must be everywhere.
     limits = {topology, *(fault.value for fault in faults if fault.name == "retopology")}
     if scenario.startup == LEADER_FIRST and any(limit.startswith("hard") for limit in limits):
         gpus = 0

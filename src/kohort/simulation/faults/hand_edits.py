@@ -22,7 +22,7 @@ KINDS = (
     "PersistentVolumeClaim",
 )
 
-# name: (its numbers, what it is, how it is drawn, whether a user asks for it)
+# name: (its numbers, description, how it is drawn, whether it is an edit by a user)
 DRAWN: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
     "between": (
         ("F5", "F11"),

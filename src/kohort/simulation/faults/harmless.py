@@ -1,6 +1,6 @@
 """Which faults take no pod and no object of a workload."""
 
-# What happens to requests, watches and processes: it hurts nobody.
+# What happens to requests, watches and processes: it takes no pod down.
 HARMLESS = {
     "lag",
     "relist",

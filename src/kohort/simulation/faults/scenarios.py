@@ -1,5 +1,5 @@
 """
-What a seed means: a small workload, the manner of the run, and some faults.
+The scenario of a seed: a small workload, settings of the run, and some faults.
 
 Each seed chooses which kinds of faults it has and how many (a swarm): a run with
 few kinds goes deeper into each. The number is finite, and all faults end: after
@@ -70,7 +70,7 @@ def _draw_plain(seed: int) -> Scenario:
         latency=choices.pick((0.0, 0.0, 0.01, 0.2)),
         faults=_draw_faults(choices),
     )
-    # Drawn last, so that it changes nothing else of what a seed means.
+    # Drawn last, so that the rest of a seed's scenario stays the same.
     return replace(scenario, min_ready=choices.pick((0,) * 6 + (3, 8)))
 
 

@@ -1,1 +1,1 @@
-"""Gangs in simulations: what the cluster and the operator need for them."""
+"""Gangs in simulations: the objects of the cluster and the settings of the operator."""

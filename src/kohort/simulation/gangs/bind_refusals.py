@@ -2,10 +2,10 @@
 An API that may refuse to bind pods: so a gang that was placed whole arrives by halves.
 """
 
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.requests import Answer, Target, WriteOptions
 from kohort.cluster.errors import InternalError
 from kohort.cluster.objects import Object
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.requests import Answer, Target, WriteOptions
 
 
 class BindingApi(ApiServer):

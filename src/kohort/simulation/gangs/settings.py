@@ -1,5 +1,5 @@
 """
-What is said about gangs: to the operator by its flags, and by the user in the workload.
+Settings about gangs: the operator's flags, and the user's fields in the workload.
 
 A simulation with gangs names dialects as the flag ``--gang`` does. A cluster for it
 serves all of them, so that flags and annotations can change while it runs.
@@ -22,7 +22,7 @@ GPU = "nvidia.com/gpu"
 
 
 def set_gang_flag(settings: Settings, text: str) -> Settings:
-    """What an operator is told that was started with these names of dialects."""
+    """The settings of an operator that was started with ``--gang`` and these names."""
     if not text:
         return settings
     names = list(dict.fromkeys(text.split(",")))
@@ -45,7 +45,7 @@ def write_topology(text: str) -> Object | None:
 
 
 def write_requests(gpus: int) -> Object:
-    """What a container asks for."""
+    """The resources of a container that requests so many GPUs."""
     if not gpus:
         return {}
     amounts = {GPU: str(gpus)}

@@ -7,6 +7,7 @@ leads to them. What comes from the runtime may be of any edition that the runtim
 
 from collections.abc import Iterator
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object, find_condition
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.truth import Truth, is_ready, labels_of
@@ -30,7 +31,6 @@ from kohort.simulation.inferenceservice.labels import (
 )
 from kohort.simulation.inferenceservice.manifests import REPLICAS_MAX, list_components, runner_of
 from kohort.simulation.scenario import NAME
-from kohort.simulator import kinds
 
 _ACCESS = (kinds.SERVICE_ACCOUNT, ACCESS_ROLE, ACCESS_BINDING)
 

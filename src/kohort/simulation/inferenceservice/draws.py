@@ -1,14 +1,14 @@
 """
-What a seed means for InferenceService: components, a form, a switch of the form, and faults.
+The scenario of a seed for InferenceService: components, a form, a switch of the form, and faults.
 
-Its streams of chance are its own: what a seed means for another API does not depend on it.
+It has random streams of its own, so the scenarios of other APIs do not depend on it.
 """
 
 from dataclasses import replace
 
 from kohort.simulation.choices import Choices
 from kohort.simulation.faults.catalogue import CATALOGUE, list_failures
-from kohort.simulation.faults.draws import Draw, of_kind, of_part, valued
+from kohort.simulation.faults.draws import Draw, of_part, of_watches, valued
 from kohort.simulation.faults.focus import focus
 from kohort.simulation.inferenceservice.labels import ONE_GROUP
 from kohort.simulation.scenario import Fault, Scenario
@@ -47,19 +47,14 @@ _MADE = ("HorizontalPodAutoscaler", "PodDisruptionBudget", "ConfigMap", "RoleIns
 _PARTS = ("garbage", "kubelet", "scheduler", "deployments", "replicasets", "statefulsets")
 # What acts on objects that a service does not have, or has under another name.
 _OWN: dict[str, Draw] = {
-    "lag": of_kind("lag", KINDS, 8.0),
-    "relist": of_kind("relist", KINDS, 8.0),
-    "break": of_kind("break", KINDS, 2.0),
-    "deaf": of_kind("deaf", KINDS, 90.0, 30.0),
-    "repeat": of_kind("repeat", KINDS, 8.0),
+    **of_watches(KINDS),
     "part-lag": of_part("part-lag", ("Pod", "Node", "StatefulSet"), _PARTS, 6.0),
-    "between": of_kind("between", KINDS, 40.0, 5.0),
     "delete-child": valued("delete-child", (*_GONE, *_MADE)),
     "namesake": valued("namesake", ("Service", "Service", "Deployment"), 4.0, 20.0),
     "relabel": valued("relabel", ("Service",)),
 }
-# StatefulSets are another controller's, revisions no part of a service, and nobody makes a
-# Deployment's pod anew for what a user changed in it.
+# StatefulSets belong to another controller, a service has no revisions, and no controller
+# replaces a Deployment's pod because a user edited it.
 NEVER = (
     "scale-child",
     "restart-set",

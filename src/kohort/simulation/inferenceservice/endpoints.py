@@ -8,6 +8,7 @@ or another controller takes are not held against it.
 
 from collections import deque
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
@@ -24,17 +25,16 @@ from kohort.simulation.inferenceservice.forms import (
 from kohort.simulation.inferenceservice.labels import FORMS, LEADERS, WORKLOAD
 from kohort.simulation.inferenceservice.manifests import list_components
 from kohort.simulation.scenario import NAME
-from kohort.simulator import kinds
 
-# Edits that take no pod of a form that stays. With an edit of what the service refers to, the next
-# edit of the service may change its pods.
+# Edits that replace no pod of a form that stays. After an edit of the runtime or the model, the
+# next edit of the service may change its pods.
 _GENTLE = {"switch", "reshape"}
 _GENTLE_ONCE = ["edit-shared", "switch"]
 _SCALED = (kinds.DEPLOYMENT, LEADERS)
 
 
 class Serving(Checker):
-    """The promises about who answers while a service changes."""
+    """The promises about the pods that answer requests while a service changes."""
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
@@ -45,7 +45,7 @@ class Serving(Checker):
         self._is_calm = set(names) <= _GENTLE or sorted(names) == _GENTLE_ONCE
 
     def commit(self, commit: Commit) -> None:
-        """Judge what a write does to those who serve."""
+        """Check what a write does to the pods that serve."""
         root = self.truth.workload
         if commit.kind == WORKLOAD and root is not None:
             spec = root["spec"]
@@ -110,7 +110,7 @@ class Serving(Checker):
                 self.breach(f"E2: {which} goes, and Service {name} leads to {best} others")
 
     def _check_replicas(self, commit: Commit) -> None:
-        """E3: replicas are lowered by nobody but the user and an autoscaler."""
+        """E3: only the user and an autoscaler lower replicas."""
         assert commit.old is not None and commit.new is not None
         before, after = (obj["spec"].get("replicas", 1) for obj in (commit.old, commit.new))
         if after < before:
@@ -118,7 +118,7 @@ class Serving(Checker):
             self.breach(f"E3: the operator lowers {which} from {before} replicas to {after}")
 
     def _check_calm(self) -> None:
-        """E1, where nothing takes a pod: from the first answer on, somebody always answers."""
+        """E1, where nothing takes a pod: from the first answer on, a pod always answers."""
         root = self.truth.workload
         if root is None or is_leaving(root):
             self._has_served = False

@@ -7,6 +7,7 @@ All of it is read from stored objects, by owners and labels.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.checkers.truth import (
     Truth,
@@ -28,7 +29,6 @@ from kohort.simulation.inferenceservice.labels import (
 )
 from kohort.simulation.inferenceservice.manifests import list_components
 from kohort.simulation.scenario import NAME
-from kohort.simulator import kinds
 
 # Whom the owner of a pod may be, up to the workload.
 _OWNERS = (kinds.REPLICA_SET, kinds.STATEFUL_SET, INSTANCE, ROLE_SET, *FORMS)

@@ -1,12 +1,12 @@
 """
-How the objects of an InferenceService are named and labelled, by whoever holds promises to them.
+How the objects of an InferenceService are named and labelled, for the checkers.
 
 Nothing of how the operator names or labels them is used here.
 """
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind
 from kohort.simulation.simulated_api import WorkloadLabels
-from kohort.simulator import kinds
 
 _OME = ("ome.io", "v1beta1")
 WORKLOAD = Kind(*_OME, "InferenceService", "inferenceservices")

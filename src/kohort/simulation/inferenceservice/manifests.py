@@ -1,5 +1,5 @@
 """
-The InferenceServices that users of simulations make, what they refer to, and how they are edited.
+The InferenceServices of simulations, their models and runtimes, and the edits of users.
 
 The roles of a scenario are a text, such as ``engine 2, router 1``: the components and their least
 replicas. With a size above 1, engine and decoder are groups of a leader and workers.
@@ -8,6 +8,7 @@ replicas. With a size above 1, engine and decoder are groups of a leader and wor
 from collections.abc import Iterator
 from typing import Any
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.inferenceservice.labels import (
     COMPONENTS,
@@ -21,7 +22,6 @@ from kohort.simulation.inferenceservice.labels import (
 )
 from kohort.simulation.scenario import NAME, Scenario
 from kohort.simulation.simulated_api import SpecEdits, Template
-from kohort.simulator import kinds
 
 MODEL_NAME, RUNTIME_NAME = "llama", "srt"
 REPLICAS_MAX = 4

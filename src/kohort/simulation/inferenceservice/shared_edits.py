@@ -1,33 +1,33 @@
 """
-E4: no workload that serves changes for an edit of what the service only refers to.
+E4: an edit of a model or runtime changes no serving workload of a service that refers to it.
 
-A template may change after the user edited the service, after somebody else edited the workload,
-or while no pod of the service serves. What a write is made from is what the user had asked for
-at some moment that the operator may still have seen.
+A template may change after the user edited the service, after another client edited the workload,
+or while no pod of the service serves. Each write must follow from a spec that the user had
+written and that the operator may still have seen.
 """
 
 from collections import deque
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import Commit, annotations_of, is_ready, labels_of
 from kohort.simulation.inferenceservice.labels import FOLLOWS, FORMS, WORKLOAD
-from kohort.simulator import kinds
 
 
 class SharedEdits(Checker):
-    """The promise that nobody's pods restart for the edit of a runtime or a model."""
+    """The promise that no pods restart for the edit of a runtime or a model."""
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._wishes: list[float] = []  # when the user asked for something else
         self._made_from: dict[str, set[int]] = {}  # which wishes a workload may be of, by uid
         self._edited: set[str] = set()  # workloads that others changed since
-        self._idle: deque[float] = deque()  # moments in which nobody served
+        self._idle: deque[float] = deque()  # moments in which no pod served
 
     def commit(self, commit: Commit) -> None:
-        """Look whether anybody asked for a change of a workload."""
+        """Check that an edit by a user explains the change of a workload."""
         if commit.kind == WORKLOAD and _read_wish(commit.old) != _read_wish(commit.new):
             self._wishes.append(commit.at)
         if commit.kind == kinds.POD and not any(map(is_ready, self.truth.pods())):

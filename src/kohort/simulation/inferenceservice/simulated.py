@@ -1,5 +1,6 @@
 """InferenceService, as the value that simulations know it by."""
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.ownership import Ownership
 from kohort.simulation.checkers.runtime import Runtime
@@ -24,7 +25,6 @@ from kohort.simulation.inferenceservice.shared_edits import SharedEdits
 from kohort.simulation.inferenceservice.status import ServiceStatus
 from kohort.simulation.inferenceservice.versions import VERSIONS
 from kohort.simulation.simulated_api import Policy, SimulatedApi, StatusFields
-from kohort.simulator import kinds
 from kohort.simulator.builtins.autoscalers.controller import Autoscalers
 from kohort.simulator.builtins.deployments.controller import Deployments
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
@@ -75,4 +75,5 @@ INFERENCE_SERVICES = SimulatedApi(
     parts=(ModelAgent, Autoscalers, Deployments, ReplicaSets),
     has_fixed_routes=False,
     uncounted=(kinds.POD, kinds.REPLICA_SET),
+    has_rollouts=False,
 )

@@ -7,13 +7,13 @@ that crashes has none. The time of a condition changes when something else in it
 
 from collections import deque
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.status import SLACK_SECONDS, Status, is_true
 from kohort.simulation.checkers.truth import Commit, is_leaving
 from kohort.simulation.inferenceservice.forms import ReadyPods, note_ready
 from kohort.simulation.inferenceservice.manifests import list_components
-from kohort.simulator import kinds
 
 
 class ServiceStatus(Status):
@@ -24,7 +24,7 @@ class ServiceStatus(Status):
         self._ready: deque[ReadyPods] = deque([ReadyPods(0.0)])
 
     def commit(self, commit: Commit) -> None:
-        """Compare what the status claims with what was true."""
+        """Compare the conditions and counts of a written status with the true ones."""
         if commit.kind == kinds.POD:
             self._note(commit)
         if commit.kind != self.simulated.kind or not commit.writer or commit.new is None:

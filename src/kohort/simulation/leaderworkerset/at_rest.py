@@ -4,6 +4,7 @@ What there should be of a LeaderWorkerSet when all is at rest, from its spec alo
 
 from dataclasses import dataclass
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.truth import Group, Truth, image_of, labels_of
@@ -13,7 +14,6 @@ from kohort.simulation.leaderworkerset.losses import DEGRADED, find_losses
 from kohort.simulation.leaderworkerset.steps import read_policy, read_step
 from kohort.simulation.scenario import BAD_IMAGE, LEADER_FIRST, NAME, PODS, UNIQUE, Scenario
 from kohort.simulation.simulated_api import Policy
-from kohort.simulator import kinds
 
 
 def find_trouble(scene: Scene) -> str:
@@ -30,13 +30,13 @@ def find_trouble(scene: Scene) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """What is there, and what it is compared with."""
+    """The state of the cluster at rest, and the scenario that it is compared with."""
 
     scenario: Scenario
     truth: Truth
 
     def find_in_groups(self, workload: Object) -> str:
-        """What is not as it was asked for in the groups."""
+        """What differs between the groups and the spec; empty if nothing does."""
         policy = read_policy(workload)
         image = find_image(workload["spec"])
         pods = self.truth.objects[kinds.POD]
@@ -104,7 +104,7 @@ class _Rest:
         uid = workload["metadata"]["uid"]
         revisions = [
             r
-            for r in self.truth.objects[kinds.REVISION].values()
+            for r in self.truth.objects[kinds.CONTROLLER_REVISION].values()
             if labels_of(r).get(OWNER) == NAME
             and labels_of(r).get(KEY)
             and any(o["uid"] == uid for o in r["metadata"].get("ownerReferences") or ())

@@ -2,6 +2,7 @@
 The groups of a LeaderWorkerSet, from its pods, on either carrier.
 """
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.truth import (
     Group,
@@ -13,7 +14,6 @@ from kohort.simulation.checkers.truth import (
 )
 from kohort.simulation.leaderworkerset.labels import SIZE
 from kohort.simulation.scenario import NAME
-from kohort.simulator import kinds
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 
@@ -47,7 +47,7 @@ def _is_leader(pod: Object) -> bool:
 
 
 def is_old(group: Group, spec: Object) -> bool:
-    """Whether a group is not what a spec asks for: its images, its size, or how long it serves."""
+    """Whether images, size or crash annotation of a group differ from a spec."""
     template = spec["leaderWorkerTemplate"]
     notes = template["workerTemplate"].get("metadata", {}).get("annotations") or {}
     found = annotations_of(group.leader)
@@ -59,18 +59,18 @@ def is_old(group: Group, spec: Object) -> bool:
 
 
 def find_image(spec: Object) -> str:
-    """What the containers of a spec run."""
+    """The image of a spec's containers."""
     template = spec["leaderWorkerTemplate"]["workerTemplate"]
     image: str = template["spec"]["containers"][0]["image"]
     return image
 
 
 def has_old_image(group: Group, spec: Object) -> bool:
-    """Whether a group does not run what a spec asks for."""
+    """Whether a group runs another image than the spec has."""
     return image_of(group.leader) != find_image(spec)
 
 
 def list_services(pod: Object) -> tuple[str, ...]:
-    """The service that a pod is found by."""
+    """The headless Service that gives a pod its DNS name."""
     name = pod["spec"].get("subdomain", "")
     return (name,) if name else ()

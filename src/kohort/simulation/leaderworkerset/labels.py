@@ -1,5 +1,5 @@
 """
-How the children of a LeaderWorkerSet are labelled, by whoever holds promises against them.
+How the children of a LeaderWorkerSet are labelled, for the checkers.
 
 Nothing of how the operator labels them is used here.
 """

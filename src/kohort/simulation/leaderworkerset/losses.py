@@ -1,5 +1,5 @@
 """
-Whether a topology is lost on the scheduler in use: what users must be told when all is at rest.
+Whether the scheduler in use cannot express a topology, so that the status must report a loss.
 """
 
 from kohort.cluster.objects import Object

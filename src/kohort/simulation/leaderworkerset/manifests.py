@@ -2,12 +2,12 @@
 The LeaderWorkerSets that users of simulations make, and how they edit them.
 """
 
+from kohort.cluster import kinds
 from kohort.cluster.node_labels import HOST
 from kohort.cluster.objects import Object
 from kohort.simulation.gangs.settings import find_scheduler, write_topology
 from kohort.simulation.leaderworkerset.labels import EXCLUSIVE
 from kohort.simulation.scenario import (
-    BUDGETED,
     CLAIMS,
     NAME,
     SHARED,
@@ -16,11 +16,10 @@ from kohort.simulation.scenario import (
     make_template,
 )
 from kohort.simulation.simulated_api import SpecEdits, Template
-from kohort.simulator import kinds
 
 
 def make_workload(scenario: Scenario, is_first: bool = False) -> Object:
-    """The object that a user makes; one that says no carrier keeps the default of its version."""
+    """The object that a user makes; without a carrier it gets the operator's default."""
     rolling = {
         "maxUnavailable": scenario.unavailable,
         "maxSurge": scenario.surge,
@@ -28,8 +27,6 @@ def make_workload(scenario: Scenario, is_first: bool = False) -> Object:
     }
     has_default = is_first and scenario.has("upgrade") and scenario.carrier == STATEFULSETS
     notes = {} if has_default else {"kohort.dev/carrier": scenario.carrier}
-    if scenario.strategy != BUDGETED:
-        notes["kohort.dev/rollout-strategy"] = scenario.strategy
     if scenario.min_ready:
         notes["kohort.dev/min-ready-seconds"] = str(scenario.min_ready)
     if scenario.is_exclusive:

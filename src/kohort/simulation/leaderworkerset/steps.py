@@ -1,22 +1,22 @@
 """
-What a LeaderWorkerSet asks for, and how far its rollout has come, as its carrier remembers it.
+The policy of a LeaderWorkerSet, and how far its rollout has come by the state of its carrier.
 """
 
 import orjson
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.truth import Truth, annotations_of
 from kohort.simulation.leaderworkerset.labels import LABELS
 from kohort.simulation.scenario import PODS
 from kohort.simulation.simulated_api import Policy, Step
-from kohort.simulator import kinds
 
 MIN_READY = "kohort.dev/min-ready-seconds"
 _NOTE = "kohort.dev/progress"
 
 
 def read_policy(workload: Object) -> Policy:
-    """What a workload asks for; percentages down for missing ones, up for extra ones."""
+    """The policy of a workload; maxUnavailable in percent rounds down, maxSurge up."""
     spec = workload["spec"]
     wanted = spec.get("replicas", 1)
     rolling = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
@@ -54,7 +54,7 @@ def has_gone_back(truth: Truth, carrier: str) -> bool:
 def _find_note(truth: Truth) -> tuple[Object | None, str]:
     """The newest note of the rollout, and the revision that it stands on."""
     notes = []
-    for revision in truth.objects[kinds.REVISION].values():
+    for revision in truth.objects[kinds.CONTROLLER_REVISION].values():
         text, key = annotations_of(revision).get(_NOTE), LABELS.revision_of(revision)
         if text and key:
             note = orjson.loads(text)

@@ -1,9 +1,9 @@
 """
 Two versions of the operator: one that might have been before, and the present one.
 
-The earlier version names revisions differently and knows other defaults. Whoever
-takes over from it finds its revisions, sets and pods, and has to go on with them:
-a name that it would not have chosen itself is no reason to replace anything.
+The earlier version names revisions differently and knows other defaults. The present
+version finds its revisions, StatefulSets and pods and has to go on with them: a name
+that it would not have chosen itself is no reason to replace anything.
 """
 
 from dataclasses import replace

@@ -1,5 +1,5 @@
 """
-What there should be of a ModelServing when all is at rest, from its spec alone.
+The objects and the status that a ModelServing must have at rest, from its spec alone.
 
 Groups and instances may have any ordinals, since those that cost least go first; how many there
 are, what they are made of and what the status says of them is decided by the spec.
@@ -7,6 +7,7 @@ are, what they are made of and what the status says of them is decided by the sp
 
 from collections.abc import Iterator
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.truth import CHILDREN, Group, annotations_of, image_of
@@ -21,7 +22,6 @@ from kohort.simulation.modelserving.groups import (
     rolls_by_role,
 )
 from kohort.simulation.modelserving.labels import REPLICAS
-from kohort.simulator import kinds
 
 
 def find_trouble(scene: Scene) -> str:
@@ -74,7 +74,10 @@ def _list_in_objects(scene: Scene, groups: list[Group]) -> Iterator[str]:
     if set(truth.objects[kinds.SERVICE]) != services:
         found = sorted(truth.objects[kinds.SERVICE])
         yield f"services {found}, not {sorted(services)}"
-    keys = {truth.simulated.labels.revision_of(r) for r in truth.objects[kinds.REVISION].values()}
+    keys = {
+        truth.simulated.labels.revision_of(r)
+        for r in truth.objects[kinds.CONTROLLER_REVISION].values()
+    }
     used = {revision for group in groups for revision in group.revisions}
     if not used <= keys | _list_forgotten(scene):
         yield f"revisions {sorted(keys)}, and pods of {sorted(used)}"
@@ -84,17 +87,17 @@ def _list_in_objects(scene: Scene, groups: list[Group]) -> Iterator[str]:
 
 def _list_forgotten(scene: Scene) -> set[str]:
     """Revisions that a client may have deleted, and that only a partition keeps in use."""
-    kind = kinds.REVISION.name
+    kind = kinds.CONTROLLER_REVISION.name
     if all((f.name, f.value) != ("delete-child", kind) for f in scene.scenario.faults):
         return set()
     return {revision for unit in _list_kept(scene) for revision in unit.revisions}
 
 
-_MADE = (kinds.POD, kinds.SERVICE, kinds.REVISION)
+_MADE = (kinds.POD, kinds.SERVICE, kinds.CONTROLLER_REVISION)
 
 
 def _list_untold(workload: Object, groups: list[Group]) -> Iterator[str]:
-    """Pods that were not told how many groups there are."""
+    """Pods whose annotation has another number of groups than the spec."""
     wanted = str(read_policy(workload).wanted)
     for pod in (pod for group in groups for pod in group.members):
         if annotations_of(pod).get(REPLICAS) != wanted:
@@ -113,7 +116,7 @@ def _list_in_status(scene: Scene, workload: Object, groups: list[Group]) -> Iter
     counts = [status.get(key, 0) for key in ("replicas", "availableReplicas")]
     updated = sum(not is_old(group, workload["spec"]) for group in groups)
     said = status.get("updatedReplicas", 0)
-    # One that a partition keeps is of no revision while its label is not ours.
+    # A group below the partition has no revision while its label is a user's.
     doubtful = sum(unit.is_edited for unit in _list_kept(scene))
     is_right = updated - doubtful <= said <= updated
     if counts != [policy.wanted, policy.wanted] or not is_right:
@@ -129,7 +132,7 @@ def _list_in_conditions(scene: Scene, workload: Object) -> Iterator[str]:
     if any(_uid(pod) in scene.truth.marks.replaced for pod in members):
         wanted.add("Drifted")
     elif kept:
-        # A label of another revision tells nothing where the hash of the role tells all.
+        # The condition may be there or not: pods whose role hash is right do not count as drifted.
         true.discard("Drifted")
     if true != wanted:
         yield f"conditions {sorted(true)}, not {sorted(wanted)}"

@@ -1,14 +1,14 @@
 """
-What a seed means for ModelServing: groups, roles and instances, a rollout, a policy, and faults.
+The scenario of a seed for ModelServing: groups, roles, instances, a rollout, a policy, and faults.
 
-Its streams of chance are its own: what a seed means for another API does not depend on it.
+It has random streams of its own, so the scenarios of other APIs do not depend on it.
 """
 
 from dataclasses import replace
 
 from kohort.simulation.choices import Choices
 from kohort.simulation.faults.catalogue import CATALOGUE, list_failures
-from kohort.simulation.faults.draws import Draw, of_kind, of_part, valued
+from kohort.simulation.faults.draws import Draw, of_part, of_watches, valued
 from kohort.simulation.faults.focus import focus
 from kohort.simulation.modelserving.labels import (
     GROUP_RECREATE,
@@ -24,13 +24,8 @@ ROLES = ("a 1+0", "a 1+1", "a 2+1", "a 1+1, b 1+0", "a 1+0, b 2+1", "a 2+0, b 1+
 _BUDGETS: tuple[tuple[int | str, int], ...] = ((1, 0), (1, 0), (1, 1), (2, 0), (1, 2), ("60%", 0))
 # What acts on objects that a ModelServing does not have, or has under another name.
 _OWN: dict[str, Draw] = {
-    "lag": of_kind("lag", KINDS, 8.0),
-    "relist": of_kind("relist", KINDS, 8.0),
-    "break": of_kind("break", KINDS, 2.0),
-    "deaf": of_kind("deaf", KINDS, 90.0, 30.0),
-    "repeat": of_kind("repeat", KINDS, 8.0),
+    **of_watches(KINDS),
     "part-lag": of_part("part-lag", ("Pod", "Node"), ("garbage", "kubelet", "scheduler"), 6.0),
-    "between": of_kind("between", KINDS, 40.0, 5.0),
     "delete-child": valued("delete-child", ("Pod", "Pod", "Service", "ControllerRevision")),
     "namesake": valued("namesake", ("Pod", "Pod", "Service"), 4.0, 20.0),
     "relabel": valued("relabel", ("Service", "Pod", "place")),
@@ -51,7 +46,7 @@ EDITS = (
     "orphan",
 )
 GANGS_PERCENT = 20
-# Volcano's gangs are made without a flag: nobody tells the operator of others, or asks for none.
+# Volcano's gangs are made without a flag: no flag names others, or none.
 GANG_FAULTS = (
     "partial-bind",
     "late-bind",
@@ -62,7 +57,7 @@ GANG_FAULTS = (
     "crowd",
 )
 FAILURES = list_failures(NEVER)
-# A partition keeps the counts that roles had, which are not told from the spec alone.
+# A partition keeps the counts that roles had before, and the spec has only the new ones.
 _UNKEPT = ("scale-role",)
 
 
@@ -71,7 +66,7 @@ def draw_scenario(seed: int) -> Scenario:
     choices = Choices(f"ms/{seed}")
     scenario = _draw_workload(seed, choices)
     scenario = replace(scenario, faults=_draw_faults(choices, scenario))
-    # A stream of its own, so that it changes nothing else of what a seed means.
+    # A random stream of its own, so that the rest of a seed's scenario stays the same.
     min_ready = Choices(f"ms/{seed}/lasting").pick((0,) * 6 + (3, 8))
     return focus(_add_gangs(replace(scenario, min_ready=min_ready)))
 

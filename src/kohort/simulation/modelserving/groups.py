@@ -1,13 +1,14 @@
 """
 The groups of a ModelServing and the instances of its roles, from its pods.
 
-The name of a pod tells where it stands, since names cannot be changed: group, role, instance and
-index. An instance is its entry and the workers that were made for this very entry.
+Group, role, instance and index of a pod are read from its name, since names cannot be changed.
+An instance is its entry and the workers that were made for this very entry.
 """
 
 import re
 from dataclasses import dataclass
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.truth import (
     Group,
@@ -29,7 +30,6 @@ from kohort.simulation.modelserving.labels import (
 )
 from kohort.simulation.scenario import NAME
 from kohort.simulation.simulated_api import LineView, Policy
-from kohort.simulator import kinds
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 _NAME = re.compile(rf"{NAME}-(\d+)-([a-z]+)-(\d+)-(\d+)")
@@ -46,7 +46,7 @@ class Place:
 
 
 def find_place(name: str) -> Place | None:
-    """The place that a name tells."""
+    """The place that the name of a pod stands for."""
     found = _NAME.fullmatch(name)
     if found is None:
         return None
@@ -92,7 +92,9 @@ def list_groups(truth: Truth) -> list[Group]:
         for ordinal, instances in sorted(by_group.items())
     ]
     if truth.workload is not None and not rolls_by_role(truth.workload):
-        stored = {LABELS.revision_of(r): r for r in truth.objects[kinds.REVISION].values()}
+        stored = {
+            LABELS.revision_of(r): r for r in truth.objects[kinds.CONTROLLER_REVISION].values()
+        }
         for group in found:
             held = stored.get(group.revision)
             group.made_from = held["data"]["data"] if held else None
@@ -172,7 +174,7 @@ def rolls_by_role(workload: Object) -> bool:
 
 
 def read_policy(workload: Object) -> Policy:
-    """What is asked of the groups; percentages down for missing ones, up for extra ones."""
+    """The policy of the groups; maxUnavailable in percent rounds down."""
     spec = workload["spec"]
     wanted = spec.get("replicas", 1)
     rolling = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
@@ -188,7 +190,7 @@ def read_policy(workload: Object) -> Policy:
 
 
 def read_role_policy(role: Object) -> Policy:
-    """What is asked of the instances of a role in each group."""
+    """The policy of a role's instances in each group."""
     wanted = role.get("replicas", 1)
     unavailable = role.get("maxUnavailable")
     return Policy(wanted, wanted if unavailable is None else unavailable, 0, _partition(role))
@@ -199,18 +201,18 @@ def _partition(holder: Object) -> int:
 
 
 def is_old(group: Group, spec: Object) -> bool:
-    """Whether pods of a group or an instance are not what a spec asks for."""
+    """Whether pods of a group or an instance differ from the roles of a spec."""
     asked: list[Object] = spec["template"]["roles"]
     made_from = group.made_from if isinstance(group, ServingGroup) else None
     if made_from is not None and list(map(_bare, made_from)) != list(map(_bare, asked)):
-        # What the change is about may be gone already.
+        # The pods that the change concerns may be gone already.
         return True
     roles = {role["name"]: role for role in asked}
     return any(_is_old_pod(pod, roles) for pod in group.members)
 
 
 def _bare(role: Object) -> Object:
-    """A role without what can change and no pod is made anew for."""
+    """A role without the fields that change without a restart of its pods."""
     return {key: value for key, value in role.items() if key not in _COUNTS}
 
 
@@ -250,7 +252,7 @@ def _is_old_pod(pod: Object, roles: dict[str, Object]) -> bool:
 
 
 def find_image(spec: Object) -> str:
-    """What the entries of the first role run."""
+    """The image of the entry pods of the first role."""
     return image_of(spec["template"]["roles"][0]["entryTemplate"])
 
 

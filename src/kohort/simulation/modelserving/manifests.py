@@ -7,13 +7,13 @@ instance of an entry and a worker, and the second two instances of an entry alon
 
 from typing import Any
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.gangs.settings import find_scheduler
 from kohort.simulation.modelserving.groups import roles_of, rolls_by_role
 from kohort.simulation.modelserving.labels import MIN_READY, ROLE_ROLLING, WORKLOAD
 from kohort.simulation.scenario import NAME, Scenario, make_template
 from kohort.simulation.simulated_api import SpecEdits, Template
-from kohort.simulator import kinds
 
 DEFAULT_SCHEDULER = "default-scheduler"
 

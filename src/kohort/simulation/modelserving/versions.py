@@ -1,7 +1,7 @@
 """
 The present operator, and one that might have been before it: it names revisions differently.
 
-Whoever takes over finds its revisions and pods, and has to go on with them.
+The operator that takes over finds its revisions and pods, and has to go on with them.
 """
 
 from dataclasses import replace

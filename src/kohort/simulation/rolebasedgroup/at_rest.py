@@ -1,27 +1,35 @@
 """
-What there should be of a RoleBasedGroup when all is at rest, from specs alone.
+The objects and the status that a RoleBasedGroup must have at rest, from specs alone.
 
-Instances of a role have the lowest ordinals. Those below a partition may be old, and so may be
-one that cannot follow where nobody may make it anew.
+Instances of a role have the lowest ordinals, or none; then a partition keeps so many old ones,
+whichever they are. Those below a partition may be old, and so may be one that cannot follow where
+its policy forbids making it anew.
 """
 
 from collections.abc import Iterator
 
 import yaml
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.truth import Truth
-from kohort.simulation.rolebasedgroup.groups import RoleUnit, is_kept_old, is_old, sort_units
+from kohort.simulation.rolebasedgroup.groups import (
+    ORDINAL_MAX,
+    RoleUnit,
+    is_kept_old,
+    is_old,
+    sort_units,
+)
 from kohort.simulation.rolebasedgroup.labels import ADAPTER, INSTANCE, LABELS, SET
 from kohort.simulation.rolebasedgroup.wishes import (
     count_wanted,
+    is_stateless,
     read_contents,
     read_role_policy,
     roles_of,
 )
 from kohort.simulation.scenario import NAME
-from kohort.simulator import kinds
 
 
 def find_trouble(scene: Scene) -> str:
@@ -41,11 +49,17 @@ def _list_troubles(truth: Truth, workload: Object) -> Iterator[str]:
         policy = read_role_policy(role, wanted[name])
         if role.get("replicas", 1) != wanted[name]:
             yield f"role {name} says {role.get('replicas', 1)} replicas, not {wanted[name]}"
-        if [unit.ordinal for unit in own] != list(range(wanted[name])):
-            yield f"role {name} has {[u.ordinal for u in own]}, {wanted[name]} are wanted"
+        ordinals = [unit.ordinal for unit in own]
+        is_right = ordinals == list(range(wanted[name]))
+        if is_stateless(role):
+            is_right = len(own) == wanted[name] and all(n > ORDINAL_MAX for n in ordinals)
+        if not is_right:
+            yield f"role {name} has {ordinals}, {wanted[name]} are wanted"
         if not all(unit.is_ready for unit in own):
             unready = [unit.ordinal for unit in own if not unit.is_ready]
             yield f"instances {unready} of role {name} do not serve"
+        if is_stateless(role):
+            own = sorted(own, key=lambda unit: not is_old(unit, spec))
         for unit in own[policy.partition :]:
             if is_old(unit, spec) and not is_kept_old(unit, spec):
                 images = sorted({read_contents(pod) for pod in unit.pods})
@@ -70,13 +84,22 @@ def _list_in_objects(truth: Truth, units: dict[str, list[RoleUnit]]) -> Iterator
     for kind, prefix in ((kinds.SERVICE, "s-"), (SET, "")):
         if set(truth.objects[kind]) != {f"{prefix}{NAME}-{role}" for role in roles}:
             yield f"{kind.plural} {sorted(truth.objects[kind])} for roles {roles}"
-    stored = {LABELS.stored_of(r) for r in truth.objects[kinds.REVISION].values()}
+    stored = {LABELS.stored_of(r) for r in truth.objects[kinds.CONTROLLER_REVISION].values()}
     if lost := {unit.revision for unit in found} - stored:
         yield f"instances are of revisions {sorted(lost)}, which are not stored"
 
 
 def _list_in_config(truth: Truth, wanted: dict[str, int]) -> Iterator[str]:
     found = truth.objects[kinds.CONFIG_MAP].get(NAME)
+    assert truth.workload is not None
+    listed = roles_of(truth.workload["spec"])
+    # Instances without ordinals have no addresses.
+    addressed = {role["name"] for role in listed if not is_stateless(role)}
+    wanted = {name: count for name, count in wanted.items() if name in addressed}
+    if not wanted:
+        if found is not None:
+            yield "there is a ConfigMap, and no role with addresses"
+        return
     if found is None:
         yield "there is no ConfigMap"
         return

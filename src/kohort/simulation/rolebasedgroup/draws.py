@@ -1,14 +1,14 @@
 """
-What a seed means for RoleBasedGroup: roles, patterns, rules over roles, a rollout, and faults.
+The scenario of a seed for RoleBasedGroup: roles, patterns, rules, a rollout, and faults.
 
-Its streams of chance are its own: what a seed means for another API does not depend on it.
+It has random streams of its own, so the scenarios of other APIs do not depend on it.
 """
 
 from dataclasses import replace
 
 from kohort.simulation.choices import Choices
 from kohort.simulation.faults.catalogue import CATALOGUE, list_failures
-from kohort.simulation.faults.draws import Draw, of_kind, of_part, valued
+from kohort.simulation.faults.draws import Draw, of_part, of_watches, valued
 from kohort.simulation.faults.focus import focus
 from kohort.simulation.rolebasedgroup.labels import (
     IN_PLACE,
@@ -48,13 +48,8 @@ PAIRS = ("order b a", "skew 1, order b a", "ratio a 2 b 1", "ratio a 1 b 2, skew
 AFTER = ("", "", "b a", "a b", "b a, c b")
 # What acts on objects that a RoleBasedGroup does not have, or has under another name.
 _OWN: dict[str, Draw] = {
-    "lag": of_kind("lag", KINDS, 8.0),
-    "relist": of_kind("relist", KINDS, 8.0),
-    "break": of_kind("break", KINDS, 2.0),
-    "deaf": of_kind("deaf", KINDS, 90.0, 30.0),
-    "repeat": of_kind("repeat", KINDS, 8.0),
+    **of_watches(KINDS),
     "part-lag": of_part("part-lag", ("Pod", "Node"), ("garbage", "kubelet", "scheduler"), 6.0),
-    "between": of_kind("between", KINDS, 40.0, 5.0),
     "delete-child": valued("delete-child", ("Pod", "Pod", *KINDS[2:5], *KINDS[6:])),
     "namesake": valued("namesake", ("Pod", "Pod", "Service"), 4.0, 20.0),
     "relabel": valued("relabel", ("Service", "Pod", "place")),
@@ -115,9 +110,19 @@ def _tie(scenario: Scenario, names: list[str], rules: str, after: str) -> Scenar
     pairs = [pair for pair in after.split(", ") if pair and set(pair.split()) <= set(names)]
     if len(names) < 2:
         rules = ""
+    if rules.startswith("skew") and not scenario.role_partition:
+        # Where one role stays old for ever, versions that are kept together do so, too.
+        is_free = scenario.rollout != IN_PLACE_ONLY
+        if is_free and Choices(f"rbg/together/{scenario.seed}").happens(25):
+            rules = rules.replace("skew", "together", 1)
     if "ratio" in rules:
         # One role leads, and the other follows it.
         adapters = ["b"]
+    own = Choices(f"rbg/stateless/{scenario.seed}")
+    if own.happens(20):
+        stateless = own.pick(("a", "a", "b", " ".join(names)))
+        kept = [name for name in stateless.split() if name in names]
+        scenario = replace(scenario, stateless=" ".join(kept))
     return replace(scenario, adapters=" ".join(adapters), rules=rules, after=", ".join(pairs))
 
 

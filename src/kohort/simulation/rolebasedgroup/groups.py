@@ -31,6 +31,7 @@ from kohort.simulation.rolebasedgroup.labels import (
 from kohort.simulation.rolebasedgroup.wishes import (
     count_wanted,
     find_role,
+    is_stateless,
     manner_of,
     read_contents,
     read_role_policy,
@@ -43,8 +44,11 @@ from kohort.simulation.rolebasedgroup.wishes import (
 from kohort.simulation.scenario import NAME
 from kohort.simulation.simulated_api import LineView, Policy
 
-_INSTANCE = re.compile(rf"{NAME}-([a-z])-(\d+)")
-_POD = re.compile(rf"({NAME}-([a-z])-\d+)(?:-(\d+)|-([a-z]+)-(\d+))?")
+ORDINAL_MAX = 999
+_IDENTITY = 5  # characters that name an instance without an ordinal
+# An ordinal, or the five characters of an instance without one.
+_INSTANCE = re.compile(rf"{NAME}-([a-z])-(\d{{1,3}}|[a-z0-9]{{5}})")
+_POD = re.compile(rf"({NAME}-([a-z])-(?:\d{{1,3}}|[a-z0-9]{{5}}))(?:-(\d+)|-([a-z]+)-(\d+))?")
 
 
 class RoleUnit(Group):
@@ -52,12 +56,20 @@ class RoleUnit(Group):
 
     __slots__ = ("contents", "instance", "pods", "role")
 
-    def __init__(self, role: str, instance: Object, pods: list[Object], truth: Truth) -> None:
+    def __init__(
+        self,
+        role: str,
+        instance: Object,
+        pods: list[Object],
+        truth: Truth,
+        ordinal: int | None = None,  # None: its name tells
+    ) -> None:
         self.role, self.instance = role, instance
         self.pods = [pod for pod in pods if not is_leaving(pod)]
         self.leader = next(iter(pods), instance)
         self.workers, self.staying = pods[1:], self.pods[1:]
-        self.ordinal = int(instance["metadata"]["name"].rsplit("-", 1)[1])
+        name = instance["metadata"]["name"]
+        self.ordinal = read_ordinal(name.rsplit("-", 1)[1]) if ordinal is None else ordinal
         self.uid = instance["metadata"]["uid"]
         components = instance["spec"]["components"]
         self.size = sum(component.get("size", 1) for component in components)
@@ -74,11 +86,20 @@ class RoleUnit(Group):
         """All pods that stay."""
         return self.pods
 
+    @property
+    def are_pods_ready(self) -> bool:
+        """Whether all its pods are there and ready, whatever they run."""
+        is_whole = len(self.pods) == self.size
+        return is_whole and all(is_ready(pod) and _are_gates_open(pod) for pod in self.pods)
+
     def _serves(self) -> bool:
-        if len(self.pods) != self.size or is_leaving(self.instance):
-            return False
         same = all({read_contents(pod)} == self.contents for pod in self.pods)
-        return same and all(is_ready(pod) and _are_gates_open(pod) for pod in self.pods)
+        return same and not is_leaving(self.instance) and self.are_pods_ready
+
+
+def read_ordinal(identity: str) -> int:
+    """The ordinal of an instance; an instance without one gets a large number of its own."""
+    return int(identity) if len(identity) < _IDENTITY else int(identity, 36)
 
 
 def _are_gates_open(pod: Object) -> bool:
@@ -154,7 +175,7 @@ def list_lines(truth: Truth) -> list[LineView]:
             LineView(
                 f"role {name}",
                 tuple(own),
-                frozenset(int(h.group(2)) for h in held if h and h.group(1) == name),
+                frozenset(read_ordinal(h.group(2)) for h in held if h and h.group(1) == name),
                 read_role_policy(role, wanted[name]),
                 rolls=True,
                 recovers=recovers(role),
@@ -163,18 +184,19 @@ def list_lines(truth: Truth) -> list[LineView]:
                 role=name,
                 after=tuple(role.get("dependencies") or ()),
                 spares_lost=True,
+                is_stateless=is_stateless(role),
             )
         )
     return lines
 
 
 def read_policy(workload: Object) -> Policy:
-    """What is asked of the group as a whole: no rollout takes it."""
+    """The policy of the group as a whole, which no rollout replaces."""
     return Policy(1, 1, 0, 0)
 
 
 def is_old(unit: Group, spec: Object) -> bool:
-    """Whether an instance, or a pod of it, is not what a spec asks for."""
+    """Whether an instance, or a pod of it, differs from its role in a spec."""
     if not isinstance(unit, RoleUnit):
         return any(is_old(each, spec) for own in _units_of(unit).values() for each in own)
     role = find_role(spec, unit.role)
@@ -197,14 +219,17 @@ def has_old_image(group: Group, spec: Object) -> bool:
             continue
         asked = image_of(template_of(role))
         partition = int(rolling_of(role).get("partition") or 0)
-        released = [unit for unit in units[partition:] if can_follow(unit, spec)]
-        if any(image_of(pod) != asked for unit in released for pod in unit.pods):
+        old = [unit for unit in units if any(image_of(pod) != asked for pod in unit.pods)]
+        kept = set(units[:partition])
+        if is_stateless(role):
+            kept = set(old[:partition])  # so many, whichever they are
+        if any(can_follow(unit, spec) for unit in old if unit not in kept):
             return True
     return False
 
 
 def can_follow(unit: Group, spec: Object) -> bool:
-    """Whether a running instance could become what a spec asks for."""
+    """Whether a running instance can be updated in place to its role in a spec."""
     assert isinstance(unit, RoleUnit)
     role = find_role(spec, unit.role)
     if role is None or unit.size != size_of(role) or manner_of(role) == RECREATE_POD:
@@ -215,7 +240,7 @@ def can_follow(unit: Group, spec: Object) -> bool:
 
 
 def is_kept_old(unit: Group, spec: Object) -> bool:
-    """Whether an instance stays old, because nobody may make it anew and it cannot follow."""
+    """Whether an instance stays old, since it cannot follow and may not be made anew."""
     assert isinstance(unit, RoleUnit)
     role = find_role(spec, unit.role)
     is_only = role is not None and manner_of(role) == IN_PLACE_ONLY
@@ -223,7 +248,7 @@ def is_kept_old(unit: Group, spec: Object) -> bool:
 
 
 def is_told(unit: Group, spec: Object) -> bool:
-    """Whether a RoleInstance says what a spec asks for; its pods may be on their way."""
+    """Whether a RoleInstance has the template of a spec; its pods may still be old."""
     assert isinstance(unit, RoleUnit)
     role = find_role(spec, unit.role)
     if role is None or unit.size != size_of(role):
@@ -232,7 +257,7 @@ def is_told(unit: Group, spec: Object) -> bool:
 
 
 def find_image(spec: Object) -> str:
-    """What the pods of the first role run."""
+    """The image of the pods of the first role."""
     return image_of(template_of(roles_of(spec)[0]))
 
 

@@ -1,5 +1,5 @@
 """
-How the children of a RoleBasedGroup are labelled, by whoever holds promises against them.
+How the children of a RoleBasedGroup are labelled, for the checkers.
 
 Nothing of how the operator labels them is used here.
 """
@@ -14,6 +14,8 @@ INSTANCE_NAME = f"{PREFIX}role-instance-name"
 COMPONENT, COMPONENT_ID = f"{PREFIX}component-name", f"{PREFIX}component-id"
 HASH, STORED = "controller-revision-hash", "controller.kubernetes.io/hash"
 ORDER, RATIO = "kohort.dev/update-order", "kohort.dev/ratio"
+DRAIN = f"{PREFIX}inplace-update-grace-period-seconds"
+PATTERN, STATELESS = f"{PREFIX}role-instance-pattern", "Stateless"
 GATES = ("InPlaceUpdateReady", "InstancePodReady")
 WORKLOAD = Kind(GROUP, VERSION, "RoleBasedGroup", "rolebasedgroups")
 SET = Kind(GROUP, VERSION, "RoleInstanceSet", "roleinstancesets")

@@ -10,20 +10,22 @@ import json
 import re
 from typing import Any
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.rolebasedgroup.labels import (
     ADAPTER,
     MODE,
     ORDER,
+    PATTERN,
     POLICY,
     RATIO,
     RECOVER_NONE,
+    STATELESS,
     WORKLOAD,
 )
 from kohort.simulation.rolebasedgroup.wishes import pattern_of, roles_of, rolling_of
 from kohort.simulation.scenario import NAME, Scenario, make_template
 from kohort.simulation.simulated_api import SpecEdits, Template
-from kohort.simulator import kinds
 
 _ROLE = re.compile(r"([a-z]) (\d+)([+&])(\d+)")
 BACKOFF_SECONDS = {"baseDelaySeconds": 2, "maxDelaySeconds": 8}
@@ -63,6 +65,7 @@ def _make_role(scenario: Scenario, name: str, instances: int, join: str, more: i
         "rolloutStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling},
         "podManagementPolicy": "OrderedReady" if scenario.is_ordered else "Parallel",
         "minReadySeconds": scenario.min_ready,
+        **({"annotations": {PATTERN: STATELESS}} if name in scenario.stateless.split() else {}),
         **({"dependencies": [after[name]]} if name in after else {}),
         **({"scalingAdapter": {"enable": True}} if name in scenario.adapters.split() else {}),
         **_make_pattern(scenario, join, more),

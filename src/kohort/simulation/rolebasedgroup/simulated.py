@@ -1,5 +1,6 @@
 """RoleBasedGroup, as the value that simulations know it by."""
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.instances import Instances
 from kohort.simulation.checkers.kept_pods import KeptPods
@@ -15,7 +16,6 @@ from kohort.simulation.rolebasedgroup.draws import draw_scenario
 from kohort.simulation.rolebasedgroup.labels import ADAPTER, INSTANCE, LABELS, POLICY, SET, WORKLOAD
 from kohort.simulation.rolebasedgroup.versions import VERSIONS
 from kohort.simulation.simulated_api import SimulatedApi, StatusFields
-from kohort.simulator import kinds
 
 
 def _read_ready(status: Object) -> int:

@@ -1,8 +1,7 @@
 """
 The present operator, which is also the one before it: its names of revisions are upstream's.
 
-What a version of ours names differently, another controller's takeover shows: recordings of
-upstream's are taken over in tests of their own.
+Names of revisions by another controller are tested elsewhere, with recorded objects of upstream.
 """
 
 from kohort.apis.api import DEFAULTS

@@ -1,5 +1,5 @@
 """
-What a user of a RoleBasedGroup asks for: roles, counts, budgets and rules, from specs alone.
+The roles, counts, budgets and rules of a RoleBasedGroup, from specs alone.
 
 A role that has an adapter has the count that the adapter says from the moment it is bound; a
 ratio ties the counts of others to it.
@@ -18,9 +18,11 @@ from kohort.simulation.rolebasedgroup.labels import (
     IN_PLACE,
     MODE,
     ORDER,
+    PATTERN,
     POLICY,
     RATIO,
     RECREATE,
+    STATELESS,
 )
 from kohort.simulation.scenario import NAME
 from kohort.simulation.simulated_api import Policy, RuleView
@@ -40,7 +42,7 @@ def find_role(spec: Object, name: str) -> Object | None:
 
 
 def pattern_of(role: Object) -> Object:
-    """What the instances of a role are made of."""
+    """The pattern of a role's instances."""
     return next(role[key] for key in PATTERNS if key in role)
 
 
@@ -65,8 +67,13 @@ def rolling_of(role: Object) -> Object:
     return found
 
 
+def is_stateless(role: Object) -> bool:
+    """Whether the instances of a role have no ordinals."""
+    return bool((role.get("annotations") or {}).get(PATTERN) == STATELESS)
+
+
 def manner_of(role: Object) -> str:
-    """Whether running pods are changed."""
+    """The type of a role's rolling update: in place, or by new pods."""
     return str(rolling_of(role).get("type") or IN_PLACE)
 
 
@@ -79,14 +86,14 @@ def recovers(role: Object) -> bool:
 
 
 def read_contents(template: Object) -> tuple[str, str]:
-    """What a pod of a template runs, as far as simulations change it: its image and its mode."""
+    """The image and the mode of a template's pods: the fields that simulations change."""
     variables = template["spec"]["containers"][0].get("env") or ()
     mode = next((v.get("value", "") for v in variables if v["name"] == MODE), "")
     return image_of(template), mode
 
 
 def read_role_policy(role: Object, wanted: int) -> Policy:
-    """What is asked of the instances of a role."""
+    """The policy of a role's instances."""
     rolling = rolling_of(role)
     unavailable, surge = rolling.get("maxUnavailable", 1), rolling.get("maxSurge") or 0
     partition = min(int(rolling.get("partition") or 0), wanted)
@@ -132,7 +139,9 @@ def list_rules(truth: Truth) -> list[RuleView]:
     for rule in policy["spec"]["policies"]:
         strategy = rule.get("strategy") or {}
         view = RuleView(tuple(rule["roles"]), order=tuple(orders.get(rule["name"], ())))
-        view = replace(view, update_skew=_read_skew(strategy.get("rollingUpdate")))
+        updates = strategy.get("rollingUpdate") or {}
+        is_together = "versionsTogether" in updates
+        view = replace(view, update_skew=_read_skew(updates), is_together=is_together)
         found.append(replace(view, growth_skew=_read_skew(strategy.get("scaling"))))
     return found
 

@@ -1,4 +1,4 @@
-"""The controllers that a real control plane has built in, each as a part."""
+"""The built-in controllers of Kubernetes, each as a component."""
 
 from kohort.simulator.builtins.components import builtin_parts
 

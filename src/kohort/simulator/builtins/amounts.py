@@ -4,7 +4,7 @@ from typing import Any
 
 
 def resolve(amount: Any, total: int, *, round_up: bool) -> int:
-    """The number that an int-or-percent stands for; a missing one is nothing."""
+    """The number of an int-or-percent of a total; 0 if it is missing."""
     if amount is None:
         return 0
     if isinstance(amount, str):

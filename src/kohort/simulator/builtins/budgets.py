@@ -1,5 +1,5 @@
 """
-The disruption controller: how many pods each budget can spare.
+The disruption controller: it writes disruptionsAllowed of each PodDisruptionBudget.
 
 What a budget expects is the size that the controllers of its pods ask for, not
 what happens to run. A budget that selects no pods allows nothing, and so does
@@ -9,28 +9,28 @@ one whose expectations cannot be computed.
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import BUDGET, DEPLOYMENT, POD, REPLICA_SET, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.builtins.amounts import resolve
 from kohort.simulator.builtins.ownership import reference
-from kohort.simulator.builtins.pace import Pace
+from kohort.simulator.builtins.reconcile_pace import Pace
 from kohort.simulator.builtins.selector_index import Matches
 from kohort.simulator.builtins.selectors import read_selector
 from kohort.simulator.component import Action, Emit, Moment, Replace, Step, View
-from kohort.simulator.kinds import BUDGET, DEPLOYMENT, POD, REPLICA_SET, STATEFUL_SET
-from kohort.simulator.store.entries import StoredObject
 
-# How long an eviction that was granted is believed in before the pod counts again.
+# How long a granted eviction counts as a disruption if the pod stays.
 DELETION_TIMEOUT = timedelta(minutes=2)
 _KNOWN = (DEPLOYMENT, REPLICA_SET, STATEFUL_SET)
 
 
 class Unexpected(Exception):
-    """The expected number of pods cannot be told."""
+    """The expected number of pods cannot be computed."""
 
 
 class Budgets:
-    """The part that keeps the status of PodDisruptionBudgets."""
+    """The component that writes the status of PodDisruptionBudgets."""
 
     name = "disruption"
     manager = "kube-controller-manager"
@@ -42,14 +42,14 @@ class Budgets:
         self.watch_kinds(kinds)
 
     def watch_kinds(self, kinds: Iterable[Kind]) -> None:
-        """Watch the custom kinds among these: they may control pods, with ``spec.replicas``."""
+        """Watch the custom kinds among these, which may control pods and have ``spec.replicas``."""
         extra = tuple(kind for kind in kinds if _is_custom(kind))
         self.kinds = (BUDGET, POD, *_KNOWN, *extra)
 
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The budget, the budgets of the pod, or those of the pods of a resized controller."""
+        """The keys of a changed budget, of a pod's budgets, or of those of a scaled controller."""
         entry = new or old
         assert entry is not None
         if kind == BUDGET:
@@ -70,7 +70,7 @@ class Budgets:
         return (f"{budget.namespace}/{budget.name}" for budget in view.all(BUDGET, entry.namespace))
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Count, and report what changed."""
+        """Count the healthy pods of a budget, and write its status if it changed."""
         namespace, _, name = key.partition("/")
         budget = view.find(BUDGET, namespace, name)
         if budget is None:
@@ -101,11 +101,11 @@ class Budgets:
         return Step(tuple(actions), recheck)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Look again at once."""
+        """Let the key be reconciled again at once."""
         self._pace.hurry(key)
 
     def _expect(self, spec: Object, pods: list[StoredObject], view: View) -> tuple[int, int]:
-        """How many pods should be there, and how many of them healthy."""
+        """The expected number of pods, and the healthy ones that the budget demands."""
         if spec.get("maxUnavailable") is not None:
             expected = self._scale(pods, view)
             allowed = resolve(spec["maxUnavailable"], expected, round_up=True)
@@ -164,7 +164,7 @@ def _looks_alike(old: StoredObject, new: StoredObject) -> bool:
 def _believed(
     obj: Object, pods: list[StoredObject], moment: Moment
 ) -> tuple[dict[str, str], float | None]:
-    """The granted evictions that may still happen, and when to look at them again."""
+    """The granted evictions that may still happen, and when they expire."""
     granted: dict[str, str] = (obj.get("status") or {}).get("disruptedPods") or {}
     believed: dict[str, str] = {}
     waits: list[float] = []

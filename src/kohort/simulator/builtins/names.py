@@ -1,5 +1,5 @@
 """
-Names that controllers make up, derived from what they name.
+Names that controllers generate, from hashes of what they name.
 
 A real controller draws random letters or hashes a template. Here everything is
 a hash, so that a step that is repeated makes the same name again, and a create

@@ -1,5 +1,5 @@
 """
-Who controls what: adopting and releasing children, and finding those of nobody.
+Owner references of controllers: adopting and releasing children, and finding orphans.
 
 A controller keeps the children that its selector matches. One that matches and
 has no controller is adopted; one that no longer matches is let go. Orphans are
@@ -10,9 +10,9 @@ would cost more than the step.
 from collections import defaultdict
 from collections.abc import Iterator
 
+from kohort.apiserver.store.entries import OwnerFacts, StoredObject
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.component import Merge, View
-from kohort.simulator.store.entries import OwnerFacts, StoredObject
 
 
 class Orphans:
@@ -55,7 +55,7 @@ def controllers(kind: str, *entries: StoredObject | None) -> set[str]:
 
 
 def reference(kind: Kind, entry: StoredObject) -> Object:
-    """The little of an object that an event or an owner reference needs."""
+    """The fields of an object that an event or an owner reference needs."""
     metadata = {"name": entry.name, "uid": entry.uid, "resourceVersion": str(entry.rv)}
     if entry.namespace:
         metadata["namespace"] = entry.namespace
@@ -83,12 +83,12 @@ def adopt(kind: Kind, child: StoredObject, owner: Object) -> Merge:
 
 
 def release(kind: Kind, child: StoredObject, owner_uid: str) -> Merge:
-    """Take the owner's reference off a child."""
+    """Remove the owner's reference from a child."""
     return set_owners(kind, child, [o for o in _owners(child) if o["uid"] != owner_uid])
 
 
 def set_owners(kind: Kind, child: StoredObject, owners: list[Object]) -> Merge:
-    """Write all owner references of an object, unless somebody changed it meanwhile."""
+    """Write all owner references of an object, unless another client changed it meanwhile."""
     metadata = {"ownerReferences": owners or None, "resourceVersion": str(child.rv)}
     return Merge(kind, child.namespace, child.name, {"metadata": metadata}, uid=child.uid)
 

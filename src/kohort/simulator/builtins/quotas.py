@@ -1,17 +1,17 @@
 """
-The quota controller: keeps the status of each ResourceQuota true.
+The quota controller: it writes the used amounts of each ResourceQuota.
 
 The API itself refuses what is too much, from the store; the status is for people.
 """
 
 from collections.abc import Iterable
 
+from kohort.apiserver.resources.quotas import add_up, show_amounts, use_of
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
-from kohort.simulator import kinds
 from kohort.simulator.component import Action, Merge, Moment, Step, View
-from kohort.simulator.resources.quotas import add_up, show_amounts, use_of
-from kohort.simulator.store.entries import StoredObject
 
 _COUNTED = (
     *(kinds.POD, kinds.SERVICE, kinds.SECRET, kinds.CONFIG_MAP, kinds.CLAIM),
@@ -21,7 +21,7 @@ _COUNTED = (
 
 
 class Quotas:
-    """The part that counts what namespaces use."""
+    """The quota controller as a component."""
 
     name = "quotas"
     manager = "kube-controller-manager"
@@ -30,14 +30,14 @@ class Quotas:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The quotas of the namespace in which something changed."""
+        """The keys of the quotas in the namespace of a change."""
         entry = new or old
         assert entry is not None
         found = view.all(kinds.QUOTA, entry.namespace)
         return [f"{quota.namespace}/{quota.name}" for quota in found]
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Write what is used, where that is not what the status says."""
+        """Count the used amounts, and write the status if they changed."""
         namespace, _, name = key.partition("/")
         entry = view.find(kinds.QUOTA, namespace, name)
         if entry is None or entry.facts.is_leaving:
@@ -60,4 +60,4 @@ class Quotas:
         return Step((Merge(kinds.QUOTA, namespace, name, patch, "status", entry.uid),))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to undo: the next look counts again."""
+        """Do nothing: the next step starts from the stored objects."""

@@ -1,5 +1,5 @@
 """
-What a pod's state means to the controllers that count pods.
+Ready and available pods, for the controllers that count them.
 
 A pod is available when it has been ready for long enough. Timestamps are wall
 time, so that is what readiness is measured by.
@@ -7,8 +7,8 @@ time, so that is what readiness is measured by.
 
 from datetime import datetime
 
+from kohort.apiserver.store.entries import Facts
 from kohort.simulator.component import Moment
-from kohort.simulator.store.entries import Facts
 
 FINISHED = frozenset({"Failed", "Succeeded"})
 
@@ -21,7 +21,7 @@ def seconds_since(stamp: str | None, moment: Moment) -> float:
 
 
 def seconds_until_available(facts: Facts, min_ready: int, moment: Moment) -> float | None:
-    """Nothing left (0) if the pod is available, None if it is not even ready."""
+    """The seconds until a ready pod is available; 0 if it is, None if it is not ready."""
     conditions = (facts.status.conditions if facts.status else None) or ()
     ready = next((c for c in conditions if c.type == "Ready" and c.status == "True"), None)
     if ready is None:

@@ -1,5 +1,5 @@
 """
-Which pods the selectors of services and budgets select, kept up with each change.
+An index of the pods that the selectors of Services and budgets select.
 
 Going through all pods for each service, or through all services for each pod,
 would make the cost of one change grow with the cluster. So a selector waits
@@ -10,10 +10,10 @@ selectors that wait under a pair it has.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import POD
 from kohort.simulator.builtins.selectors import Selector
 from kohort.simulator.component import View
-from kohort.simulator.kinds import POD
-from kohort.simulator.store.entries import StoredObject
 
 _Bucket = tuple[str, str, str]  # namespace, label, value; both empty for selectors without pairs
 
@@ -28,7 +28,7 @@ class Matches:
         self._pods: dict[str, set[str]] = {}
 
     def put(self, key: str, selector: Selector, view: View) -> None:
-        """Remember a selector; one that did not change costs nothing."""
+        """Add or replace a selector; an unchanged one costs nothing."""
         if self._selectors.get(key) == selector:
             return
         self.drop(key)
@@ -42,7 +42,7 @@ class Matches:
         self._pods[key] = {pod.name for pod in pods if selector.matches(pod.labels)}
 
     def drop(self, key: str) -> None:
-        """Forget a selector."""
+        """Remove a selector."""
         self._selectors.pop(key, None)
         self._pods.pop(key, None)
         bucket = self._bucket_of.pop(key, None)
@@ -52,7 +52,7 @@ class Matches:
                 del self._buckets[bucket]
 
     def note(self, old: StoredObject | None, new: StoredObject | None) -> set[str]:
-        """Remember a change of a pod; the keys that select it now or did before."""
+        """Note a change of a pod; returns the keys that select it now or did before."""
         keys: set[str] = set()
         if old is not None:
             for key in self._candidates(old):

@@ -1,5 +1,5 @@
 """
-Label selectors of controllers, compiled once and asked often.
+Compiled label selectors of controllers.
 
 A selector without requirements selects everything; a missing one selects
 nothing, which is what controllers mean by it.

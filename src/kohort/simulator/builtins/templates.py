@@ -1,8 +1,8 @@
 """Pods from pod templates, as every controller of pods makes them."""
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
-from kohort.simulator.kinds import POD
-from kohort.simulator.store.entries import StoredObject
 
 
 def pod_from_template(template: Object, owner: StoredObject, reference: Object) -> Object:

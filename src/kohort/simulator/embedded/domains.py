@@ -1,21 +1,21 @@
 """
-The domains of a simulated network: a HyperNode for each node, rack and spine.
+The HyperNodes of a simulated network: one for each node, rack and spine.
 
 They follow the labels of nodes, as a discovery of a real network would: a node that is
 added joins its rack, and a rack without nodes goes. Each node is tier 0, a rack tier
-1, a spine tier 2. HyperNodes that somebody else made are left alone.
+1, a spine tier 2. HyperNodes that another client made are left alone.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable
 
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import NODE
 from kohort.cluster.node_labels import RACK, SPINE
 from kohort.cluster.objects import Kind, Object, labels_of
 from kohort.simulator.component import Action, Create, Delete, Merge, Moment, Step, View
-from kohort.simulator.kinds import NODE
-from kohort.simulator.store.entries import StoredObject
 
 TIER_NAMES = ("host", "rack", "spine")
 SOURCE = "sim.kohort.dev/domains"  # the label of HyperNodes that are ours
@@ -23,7 +23,7 @@ _MARK = {SOURCE: "nodes"}
 
 
 class Domains:
-    """The component that keeps HyperNodes in line with nodes. Its keys are the names of domains."""
+    """The component that makes HyperNodes match the nodes. Its keys are names of domains."""
 
     name = "domains"
     manager = "kohort-domains"
@@ -36,7 +36,7 @@ class Domains:
         self._under: Counter[str] = Counter()  # nodes under each spine
 
     def watch_kinds(self, kinds: Collection[Kind]) -> None:
-        """Learn whether there can be HyperNodes."""
+        """Note whether the cluster serves HyperNodes."""
         self._is_served = HYPER_NODE in kinds
         if self._is_served:
             self.kinds = (NODE, HYPER_NODE)
@@ -44,7 +44,7 @@ class Domains:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The domains of a node that came, changed or went."""
+        """The keys of the domains of a changed node."""
         entry = new or old
         assert entry is not None
         name = entry.name
@@ -74,7 +74,7 @@ class Domains:
             self._nodes.setdefault(after[0], set()).add(node)
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Make, change or delete one HyperNode."""
+        """Create, update or delete one HyperNode."""
         if not self._is_served:
             return Step()
         found = view.find(HYPER_NODE, "", key)
@@ -89,7 +89,7 @@ class Domains:
         return Step(tuple(_correct(found, obj, wanted)))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to undo: the next look starts from what is stored."""
+        """Do nothing: the next step starts from the stored objects."""
 
     def _find_wanted(self, name: str) -> Object | None:
         """The spec of the domain of that name; the widest, where a name is used twice."""
@@ -101,12 +101,12 @@ class Domains:
         return _write(0, "Node", [name]) if name in self._places else None
 
     def _spine_of(self, rack: str) -> str:
-        """A rack stands under one spine, whatever its nodes say."""
+        """The one spine of a rack, even if labels of its nodes differ."""
         return self._places[min(self._nodes[rack])][1]
 
 
 def _name(label: str) -> str:
-    """A value of a label as the name of an object."""
+    """A label value as a valid object name."""
     return label.lower().replace("_", "-")
 
 

@@ -1,5 +1,5 @@
 """
-What containers have written, for those who ask the server for logs.
+The source of container logs for the API server's log subresource.
 
 Lines are told from the pod's status, so following a log is following the pod: when
 it changes there may be more to tell, and when it has gone or ended there is not.
@@ -9,13 +9,13 @@ from collections.abc import AsyncGenerator, Sequence
 
 import orjson
 
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.requests import ListOptions
+from kohort.apiserver.server.logs import LogLine
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, name_of, namespace_of, uid_of
 from kohort.cluster.selectors import FieldSelector
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.requests import ListOptions
-from kohort.simulator.kinds import POD
 from kohort.simulator.kubelet.logs import render_log
-from kohort.simulator.server.logs import LogLine
 from kohort.simulator.stages import KubeletStages
 
 _ENDED = ("Succeeded", "Failed")
@@ -29,7 +29,7 @@ class ContainerLogs:
         self._stages = stages or KubeletStages()
 
     def lines(self, pod: Object, container: str, *, previous: bool) -> Sequence[LogLine]:
-        """Everything up to now, oldest first."""
+        """All lines written so far, oldest first."""
         now = self._api.context.clock()
         found = render_log(pod, container, previous=previous, now=now, stages=self._stages)
         return [LogLine(time, text) for time, text in found or ()]
@@ -37,7 +37,7 @@ class ContainerLogs:
     async def follow(
         self, pod: Object, container: str, after: int
     ) -> AsyncGenerator[LogLine, None]:
-        """What is written from now on; ends with the pod."""
+        """The lines as they are written; ends with the pod."""
         only = FieldSelector((("metadata.name", True, name_of(pod)),))
         target = self._api.target(POD, namespace_of(pod))
         watch = self._api.watch(target, ListOptions(fields=only), initial=True, bookmarks=False)

@@ -1,5 +1,5 @@
 """
-OME's model agent, on every node of a simulated cluster: it brings models to nodes, without files.
+OME's model agents of a simulated cluster: they report models as downloaded, without files.
 
 For each model that chooses a node it "downloads" for a while, then marks the node with a label and
 writes an entry into the ConfigMap of the node, with what it would have read from the files. When a
@@ -22,16 +22,16 @@ import orjson
 from kohort.apis.inferenceservice import names
 from kohort.apis.inferenceservice.kinds import BASE_MODEL, CLUSTER_BASE_MODEL
 from kohort.apis.inferenceservice.labels import MODEL_STATUS_LABEL
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.durations import find_seconds
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE, NODE
 from kohort.cluster.objects import Kind, Object, annotations_of, is_leaving, name_of, namespace_of
 from kohort.cluster.selectors import Requirement
 from kohort.simulator.component import Action, Create, Merge, Moment, Step, View
 from kohort.simulator.embedded.model_facts import read_facts
-from kohort.simulator.kinds import CONFIG_MAP, NAMESPACE, NODE
 from kohort.simulator.stages import FAILED as NODE_FAILED
 from kohort.simulator.stages import PREFIX
-from kohort.simulator.store.entries import StoredObject
 
 DOWNLOAD_FOR = f"{PREFIX}download-for"  # on a model or a node: how long it takes
 DOWNLOAD_ERROR = f"{PREFIX}download-error"  # on a model or a node: it fails
@@ -49,7 +49,7 @@ _NODE_NOTES = (NODE_FAILED, DOWNLOAD_FOR, DOWNLOAD_ERROR)
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A model, as far as an agent is concerned."""
+    """The fields of a model that an agent uses."""
 
     uid: str
     key: str  # of its entry
@@ -63,16 +63,16 @@ class _Source:
 
     @property
     def scheme(self) -> str:
-        """How it is fetched."""
+        """The scheme of the model's storage URI."""
         return self.uri.partition("://")[0]
 
     @property
     def is_claim(self) -> bool:
-        """Whether it lies on a claim, which no agent looks at."""
+        """Whether its files lie on a PersistentVolumeClaim, which agents ignore."""
         return self.scheme == _CLAIM
 
     def chooses(self, node: str, labels: Mapping[str, str]) -> bool:
-        """Whether the model wants to be on a node."""
+        """Whether the model's node selector and affinity match a node."""
         if self.is_claim or self.is_leaving:
             return False
         if any(labels.get(key) != value for key, value in self.selector.items()):
@@ -141,7 +141,7 @@ def _read_notes(node: StoredObject) -> dict[str, str]:
 
 @dataclass(slots=True)
 class _Downloads:
-    """What an agent remembers of its node; a new agent begins again with what is not whole."""
+    """The downloads of one node's agent; a new agent restarts the unfinished ones."""
 
     begun: dict[str, tuple[tuple[str, str], float]] = field(default_factory=dict)
     whole: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -161,7 +161,7 @@ class ModelAgent:
         self._downloads: dict[str, _Downloads] = {}
 
     def watch_kinds(self, kinds: Collection[Kind]) -> None:
-        """Learn whether there can be models; without them nothing is watched."""
+        """Note whether the cluster serves models; without them nothing is watched."""
         served = tuple(kind for kind in _MODELS if kind in kinds)
         if served:
             self.kinds = (NODE, CONFIG_MAP, NAMESPACE, *served)
@@ -169,7 +169,7 @@ class ModelAgent:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The nodes to look at because of a change."""
+        """The nodes whose models a change concerns."""
         entry = new or old
         assert entry is not None
         if kind in _MODELS:
@@ -204,7 +204,7 @@ class ModelAgent:
         return (name,)
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Bring models to a node, and take away those that go."""
+        """Download models to a node, and remove deleted ones."""
         node = view.find(NODE, "", key)
         notes = {} if node is None else _read_notes(node)
         if node is None or notes.get(NODE_FAILED) == "true":
@@ -216,12 +216,12 @@ class ModelAgent:
         return Step(tuple(actions), min(waits, default=None))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to undo: the next look starts from what is stored."""
+        """Do nothing: the next step starts from the stored objects."""
 
     def _decide(
         self, node: StoredObject, notes: Mapping[str, str], held: Mapping[str, str], moment: Moment
     ) -> tuple[dict[str, str | None], dict[str, str | None], list[float]]:
-        """The entries and labels that a node should have, and when more can be said."""
+        """The ConfigMap entries and labels of a node, and when the next download ends."""
         entries: dict[str, str | None] = {}
         labels: dict[str, str | None] = {}
         waits: list[float] = []
@@ -229,7 +229,7 @@ class ModelAgent:
         for key in held:
             source = known.get(key)
             if source is None or not source.is_claim:
-                # It was brought once, and may not be chosen any more.
+                # The model was downloaded before, and its selector may no longer match.
                 label = names.ready_label_of(key) if source is None else source.label
                 entries[key] = labels[label] = None
         for source in self._sources.values():
@@ -247,7 +247,7 @@ class ModelAgent:
         held: Mapping[str, str],
         moment: Moment,
     ) -> tuple[str, float | None]:
-        """How far a download is, and when it will be over."""
+        """The state of a download, and when it ends."""
         memory = self._downloads.setdefault(node, _Downloads())
         fails = source.scheme not in _KNOWN_SCHEMES or any(
             DOWNLOAD_ERROR in told for told in (notes, source.notes)

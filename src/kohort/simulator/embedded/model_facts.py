@@ -1,5 +1,5 @@
 """
-What a model agent would read from the files of a model, where there are no files.
+Facts that a model agent would read from a model's files, guessed from its name.
 
 An annotation gives the facts as JSON. Without one they are guessed from the name that the model
 has at its source: its series gives architecture and version, a number with a letter its size. A
@@ -21,7 +21,7 @@ _TEXT, _EMBEDDING, _IMAGE = "TEXT_TO_TEXT", "TEXT_TO_EMBEDDING", "IMAGE_TEXT_TO_
 
 
 class ModelSeries(NamedTuple):
-    """Models of one make, and what their configuration says."""
+    """A series of models, and the facts in their configuration."""
 
     pattern: str
     type: str
@@ -69,7 +69,7 @@ def read_facts(uri: str, name: str, annotations: dict[str, str]) -> Object:
 
 
 def _find_text(uri: str, name: str) -> str:
-    """What a model is called at its source; its own name where that says nothing."""
+    """The model's name in its storage URI, or else its own name."""
     last = uri.partition("@")[0].rstrip("/").rpartition("/")[2]
     return (last or name).lower().replace("_", "-").removeprefix("meta-")
 

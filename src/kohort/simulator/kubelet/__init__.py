@@ -1,4 +1,4 @@
-"""The kubelet: plays every node at once, and moves the pods on them through their lives."""
+"""The kubelet: one component for all nodes, which moves pods through their life cycle."""
 
 from kohort.simulator.kubelet.component import Kubelet
 from kohort.simulator.kubelet.logs import render_log

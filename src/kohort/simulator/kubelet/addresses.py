@@ -1,5 +1,5 @@
 """
-Addresses of pods: unique among pods that live, and not used again at once.
+IP addresses of pods: unique among running pods, and not reused at once.
 
 The next free address after the last one given is taken, so that a client which
 still remembers a pod that went does not meet its successor under the same one.
@@ -27,11 +27,11 @@ class AddressBook:
         raise AssertionError("more pods than addresses")
 
     def adopt(self, address: str, uid: str) -> None:
-        """Learn that a pod has an address already."""
+        """Note that a pod has an address already."""
         self._owners.setdefault(address, uid)
 
     def release(self, address: str, uid: str) -> None:
-        """The pod is gone."""
+        """Free the address of a deleted pod."""
         if self._owners.get(address) == uid:
             del self._owners[address]
 

@@ -1,5 +1,5 @@
 """
-The kubelet as a component: decides when a pod needs a look, and writes what the look gave.
+The kubelet as a component: it decides when a pod is due, and writes the pod's status.
 
 Most changes of a pod are its own writes coming back. They are told from changes
 that matter (a spec, a deletion, an annotation for the simulation, a readiness gate,
@@ -14,11 +14,12 @@ from collections.abc import Iterable
 
 import msgspec
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.durations import find_seconds
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import CONFIG_MAP, NODE, POD, SECRET
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.kinds import CONFIG_MAP, NODE, POD, SECRET
 from kohort.simulator.kubelet.addresses import AddressBook
 from kohort.simulator.kubelet.conditions import OWN_TYPES, find_phase, make_conditions
 from kohort.simulator.kubelet.logs import make_manner
@@ -33,7 +34,6 @@ from kohort.simulator.stages import (
     KubeletStages,
     Manner,
 )
-from kohort.simulator.store.entries import StoredObject
 
 TERMINAL = ("Succeeded", "Failed")
 _KILLED, _TERMINATED = 137, 143  # exit codes of processes that a signal ended
@@ -62,7 +62,7 @@ _decoder = msgspec.json.Decoder(_Annotated)
 
 
 class Kubelet:
-    """Plays the kubelets of all nodes."""
+    """The kubelets of all nodes."""
 
     name = "kubelet"
     manager = "kubelet"
@@ -75,14 +75,14 @@ class Kubelet:
         self._plans: dict[str, Plan] = {}
         self._addresses = AddressBook()
         self._hosts: dict[str, str] = {}  # addresses of the nodes that work
-        self._unready: set[str] = set()  # nodes whose pods others keep from being ready
+        self._unready: set[str] = set()  # nodes whose pods the node controller keeps unready
         self._on_node: dict[str, set[str]] = {}
         self._waits = Waits()
 
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The pods that need a look because of a change."""
+        """The keys of pods that a change concerns."""
         if kind == NODE:
             return self._observe_node(old, new)
         if kind in (CONFIG_MAP, SECRET):
@@ -103,7 +103,7 @@ class Kubelet:
         return (_key(new),)
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Move one pod on."""
+        """Advance one pod, and write its status."""
         namespace, _, name = key.partition("/")
         entry = view.find(POD, namespace, name)
         if entry is None:
@@ -118,7 +118,7 @@ class Kubelet:
         return self._live(entry, plan, view, moment)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to undo: the next look starts from the pod's status."""
+        """Do nothing: the next step starts from the stored objects."""
 
     def _observe_node(self, old: StoredObject | None, new: StoredObject | None) -> Iterable[str]:
         if new is None:
@@ -206,7 +206,7 @@ class Kubelet:
         return Step(tuple(actions), after)
 
     def _leave(self, entry: StoredObject, plan: Plan, view: View, moment: Moment) -> Step:
-        """Stop the containers, then let the API remove the pod."""
+        """Stop the containers of a terminating pod, then delete it."""
         pod = entry.decode()
         manner = make_manner(pod, self.stages)
         run = PodRun(pod, plan, manner, moment, ReferenceReader(view, entry.namespace))
@@ -233,21 +233,21 @@ class Kubelet:
         return Step(tuple(actions))
 
     def _find_stop(self, manner: Manner, plan: Plan) -> float:
-        """How long a pod takes to end: what it says itself goes before what its node says."""
+        """How long a pod takes to stop: its own annotation goes before its node's."""
         stage = manner.stages.stop
         if plan.node in self._stops and manner.find_duration(stage.annotation) is None:
             return self._stops[plan.node]
         return manner.seconds(stage)
 
     def _find_address(self, run: PodRun, plan: Plan) -> str:
-        """An address for a pod that has got a sandbox."""
+        """The IP address of a pod, assigned with its sandbox."""
         host = self._hosts[plan.node]
         if run.spec.get("hostNetwork") and host:
             return host
         return self._addresses.take(run.pod["metadata"]["uid"])
 
     def _status(self, run: PodRun, plan: Plan, entry: StoredObject, moment: Moment) -> Object:
-        """The whole status that a pod should have now."""
+        """The complete status that a pod should have."""
         pod, host = run.pod, self._hosts[plan.node]
         before: Object = pod.get("status") or {}
         status: Object = {"startTime": before.get("startTime") or moment.stamp}
@@ -281,7 +281,7 @@ class Kubelet:
             return []
         patch: Object = {"status": changed}
         if any(condition["type"] not in OWN_TYPES for condition in status["conditions"]):
-            # The list is replaced as a whole, so somebody else's condition must not be lost.
+            # The list is replaced as a whole, so conditions of other writers must not be lost.
             patch["metadata"] = {"resourceVersion": str(entry.rv)}
         return [Merge(POD, *entry.key, patch, "status", entry.uid)]
 
@@ -303,7 +303,7 @@ def _key(entry: StoredObject) -> str:
 
 
 def _keep_unready(conditions: list[Object], before: Object) -> None:
-    """Leave Ready as it is where the node controller took it away."""
+    """Keep Ready false where the node controller set it."""
     for old in before.get("conditions") or ():
         if old["type"] == "Ready" and old["status"] != "True":
             conditions[:] = [old if c["type"] == "Ready" else c for c in conditions]

@@ -17,11 +17,11 @@ OWN_TYPES = (
 
 
 def find_phase(pod: Object, mains: list[Object], *, is_initialised: bool) -> str:
-    """The phase that the containers of a pod add up to."""
+    """The phase of a pod, from the states of its containers."""
     policy = pod["spec"].get("restartPolicy", "Always")
     if not is_initialised or any(is_fresh(status) for status in mains):
         return "Pending"
-    # What waits for another image, or to be started again, has not ended.
+    # A container that waits for another image or a restart has not ended.
     is_alive = any("terminated" not in status["state"] for status in mains)
     if is_alive or policy == "Always":
         return "Running"
@@ -41,7 +41,7 @@ def _exit_code(status: Object) -> int:
 
 
 def make_conditions(pod: Object, status: Object, stamp: str) -> list[Object]:
-    """All conditions of a pod, with those of others left as they are."""
+    """All conditions of a pod; those of other writers stay."""
     before: list[Object] = (pod.get("status") or {}).get("conditions") or []
     known = {condition["type"]: condition for condition in before}
     ready = _containers_ready(pod, status)

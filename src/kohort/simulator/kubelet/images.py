@@ -1,5 +1,5 @@
 """
-Names of images: which of them a kubelet refuses before it asks any registry.
+Image names: which of them a kubelet refuses before it asks a registry.
 
 A name is ``[domain/]path[:tag][@digest]``; without a domain it is one of Docker's. What the
 first slash parts off is a domain only if it looks like one: with a dot, a port or
@@ -22,9 +22,9 @@ _IDENTIFIER = re.compile(r"[a-f0-9]{64}")
 _MALFORMED = "invalid reference format"
 
 
-@keep_answers(1_024)  # Thousands of pods have the same few images.
+@keep_answers(1_024)  # Cached, since thousands of pods have the same few images.
 def find_image_fault(image: str) -> str:
-    """Why a name is not that of an image; nothing if it is."""
+    """Why an image name is invalid; None if it is valid."""
     if _IDENTIFIER.fullmatch(image):
         return f"invalid repository name ({image}), cannot specify 64-byte hexadecimal strings"
     domain, rest = _split_domain(image)

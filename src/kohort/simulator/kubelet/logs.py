@@ -1,5 +1,5 @@
 """
-Logs: what a simulated container would have said, told from the pod's status.
+Simulated log lines of a container, made from the pod's status.
 
 Nothing is stored. The lines follow from when the container started, when the pod
 became ready and how the last run ended, so two readers see the same log.
@@ -41,7 +41,7 @@ def render_log(
 
 
 def make_manner(pod: Object, stages: KubeletStages) -> Manner:
-    """How a pod behaves."""
+    """The behaviour of a pod, from its annotations."""
     wanted = [
         name
         for container in pod["spec"]["containers"]

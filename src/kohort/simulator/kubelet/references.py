@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import CONFIG_MAP, SECRET
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.component import View
-from kohort.simulator.kinds import CONFIG_MAP, SECRET
-from kohort.simulator.store.entries import StoredObject
 
 Reference = tuple[Kind, str, str]  # kind, namespace, name
 
@@ -33,7 +33,7 @@ _decoder = msgspec.json.Decoder(_Keys)
 
 
 class ReferenceReader:
-    """What one pod finds of the objects that it refers to."""
+    """Finds the ConfigMaps and Secrets that one pod refers to."""
 
     def __init__(self, view: View, namespace: str) -> None:
         self.lacking: set[Reference] = set()
@@ -41,7 +41,7 @@ class ReferenceReader:
         self._namespace = namespace
 
     def find_volume_faults(self, spec: Object) -> Iterator[tuple[str, str]]:
-        """The volumes that cannot be mounted, each with why."""
+        """The volumes that cannot be mounted, each with the reason."""
         for volume in spec.get("volumes") or ():
             faults = [
                 fault
@@ -49,11 +49,11 @@ class ReferenceReader:
                 if (fault := self._find_source_fault(kind, name, source))
             ]
             if faults:
-                # Several faults of one projected volume are told together.
+                # Several faults of one projected volume are one message.
                 yield volume["name"], faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
 
     def find_environment_fault(self, container: Object) -> str:
-        """Why the variables of a container cannot be set; nothing if they can."""
+        """Why the variables of a container cannot be set; None if they can."""
         for source in container.get("envFrom") or ():
             for field, kind in (("configMapRef", CONFIG_MAP), ("secretRef", SECRET)):
                 wanted = source.get(field)
@@ -121,7 +121,7 @@ def _may_lack(source: Object) -> bool:
 
 
 class Waits:
-    """Which pods wait for which objects; a pod that refers to nothing is not in here."""
+    """The pods that wait for each ConfigMap or Secret."""
 
     def __init__(self) -> None:
         self._pods: dict[Reference, set[str]] = {}
@@ -129,7 +129,7 @@ class Waits:
         self._told: dict[str, tuple[str, ...]] = {}
 
     def note(self, pod: str, lacking: set[Reference], emitted: tuple[str, ...] = ()) -> None:
-        """From now on a pod waits for these objects and no others."""
+        """Note the objects that a pod waits for now."""
         if not lacking and pod not in self._references:
             return
         for reference in self._references.pop(pod, ()):
@@ -145,7 +145,7 @@ class Waits:
             self._pods.setdefault(reference, set()).add(pod)
 
     def emitted(self, pod: str) -> tuple[str, ...]:
-        """What was told of the volumes of a pod that waits for them."""
+        """The last emitted messages about a waiting pod's volumes."""
         return self._told.get(pod, ())
 
     def pods_for(self, entry: StoredObject, kind: Kind) -> list[str]:

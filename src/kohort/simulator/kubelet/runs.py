@@ -1,5 +1,5 @@
 """
-Runs: one look at one pod, which moves each of its containers as far as time allows.
+One step of one pod, which advances each container as far as time allows.
 
 What a container does next follows from its state in the pod's status, and from
 when it entered that state. Only the second is kept outside the status (``Plan``),
@@ -36,13 +36,13 @@ _CREATING = ("ContainerCreating", "PodInitializing")
 
 @dataclass(slots=True)
 class Plan:
-    """What the kubelet remembers of a pod between looks."""
+    """The kubelet's memory of a pod between steps."""
 
     node: str
     ip: str = ""
     is_ready: bool = False
     has_gates: bool = False
-    mistakes: list[str] = field(default_factory=list)  # in its annotations, as they were told
+    mistakes: list[str] = field(default_factory=list)  # in annotations, already reported
     clocks: dict[str, tuple[str, float]] = field(default_factory=dict)
 
 
@@ -56,7 +56,7 @@ class PodRun:
         self.spec: Object = pod["spec"]
         self.manner = manner
         self.events: list[tuple[str, str, str]] = []
-        self.unmounted: tuple[str, ...] = ()  # what is told of volumes that are not there
+        self.unmounted: tuple[str, ...] = ()  # messages about missing volumes
         self.reader = reader
         self._plan = plan
         self._moment = moment
@@ -75,7 +75,7 @@ class PodRun:
 
     @property
     def has_sandbox(self) -> bool:
-        """Whether the node has got as far as to create containers."""
+        """Whether the pod's sandbox exists, so that containers can be created."""
         states = [status["state"] for status in (*self.inits, *self.mains)]
         return any(
             "running" in state or (state.get("waiting") or {}).get("reason", "") not in _CREATING
@@ -84,7 +84,7 @@ class PodRun:
         )
 
     def advance(self) -> float | None:
-        """Do everything that is due; the answer is how long nothing will be."""
+        """Do everything that is due; returns the seconds until the next change."""
         self.unmounted = self._find_unmounted()
         if self.unmounted:
             return None
@@ -101,7 +101,7 @@ class PodRun:
         return max(min(self._due) - self._moment.elapsed, 0.0)
 
     def stop(self, exit_code: int) -> None:
-        """End all containers that run, and let those that wait never start."""
+        """Stop all running containers, and never start the waiting ones."""
         for status in (*self.mains, *self.inits):
             if "running" in status["state"]:
                 self._end(status, exit_code)
@@ -111,14 +111,14 @@ class PodRun:
             status["ready"] = status["started"] = False
 
     def elapsed_since(self, name: str, tag: str) -> float:
-        """When that state was first seen."""
+        """The simulated time at which a state was first seen."""
         known = self._plan.clocks.get(name)
         if known is None or known[0] != tag:
             known = self._plan.clocks[name] = (tag, self._moment.elapsed)
         return known[1]
 
     def _find_unmounted(self) -> tuple[str, ...]:
-        """What is told of volumes that cannot be mounted; once they are, this is not asked."""
+        """The messages about volumes that cannot be mounted; not checked again once mounted."""
         if self._plan.ip or POD_CLOCK in self._plan.clocks or not self.spec.get("volumes"):
             return ()
         faults = self.reader.find_volume_faults(self.spec)
@@ -158,7 +158,7 @@ class PodRun:
         reason = status["state"]["waiting"].get("reason")
         stages = self.manner.stages
         if reason == "CrashLoopBackOff" and status["image"] != spec["image"]:
-            # Another image has not failed yet.
+            # A new image has not failed yet.
             self._await_image(status, spec)
             reason = status["state"]["waiting"]["reason"]
         if reason == "CrashLoopBackOff":
@@ -195,7 +195,7 @@ class PodRun:
             status["ready"] = self._is_due(since + self.manner.starting)
 
     def _replace(self, status: Object, spec: Object) -> None:
-        """Stop a container whose image is another now, whatever its restart policy; then pull."""
+        """Stop a container whose image changed, whatever its restart policy; then pull."""
         clock, image = f"{status['name']}/image", spec["image"]
         if self._plan.clocks.get(clock, ("", 0.0))[0] != image:
             name = spec["name"]
@@ -243,7 +243,7 @@ class PodRun:
         self._is_due(self.elapsed_since(status["name"], _tag(status)) + seconds)
 
     def _fail_pull(self, status: Object, spec: Object) -> None:
-        """Say why once, and then only that we back off: a pod at rest writes nothing."""
+        """Report a pull error once, then ImagePullBackOff: a waiting pod writes nothing more."""
         if status["state"]["waiting"].get("reason") == "ImagePullBackOff":
             return
         image = spec["image"]
@@ -256,7 +256,7 @@ class PodRun:
         status["state"] = {"waiting": {"reason": "ImagePullBackOff", "message": message}}
 
     def _try_start(self, status: Object, spec: Object) -> bool:
-        """Start a container, or say what it lacks for that."""
+        """Start a container, or report what it lacks."""
         image = spec["image"]
         if fault := find_image_fault(image):
             quoted = json.dumps(image, ensure_ascii=False)
@@ -273,7 +273,7 @@ class PodRun:
         return True
 
     def _refuse(self, status: Object, spec: Object, reason: str, message: str) -> bool:
-        """Say once why a container cannot be created: a pod that waits writes nothing."""
+        """Report once why a container cannot be created: a waiting pod writes nothing more."""
         waiting = {"reason": reason, "message": message}
         if status["state"].get("waiting") == waiting:
             return False

@@ -1,10 +1,10 @@
 """
-Bundles: pods that leave together when room is made for another.
+Bundles: pods that preemption evicts together.
 
 A gang may lose the members that it has beyond its minimum, one by one. One more, and
-those who stay would hold their room for nothing: so all of it goes, or nobody does.
+those who stay would hold their room for nothing: so all pods of it go, or none does.
 Members of subgroups are never beyond the minimum here, since each would have to be
-counted against its own. Whoever is on the way out already goes alone.
+counted against its own. A pod that is already being deleted goes alone.
 """
 
 from collections import Counter
@@ -19,21 +19,21 @@ from kohort.simulator.scheduling.gangs.units import find_policy
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Pods of which one cannot leave without the others."""
+    """Pods that can only be evicted together."""
 
     pods: tuple[Demand, ...]
-    along: tuple[Demand, ...] = ()  # those who could leave without them, not stay without them
+    along: tuple[Demand, ...] = ()  # gang members that cannot stay if ``pods`` go
     is_gang: bool = False
 
     @property
     def order(self) -> tuple[object, ...]:
-        """The most important first; of equal ones, whole gangs before single pods."""
+        """The sort key: highest priority first; of equal ones, whole gangs before single pods."""
         first = min(pod.order for pod in self.pods)
         return first[0], not self.is_gang, first
 
 
 def bundle_pods(pods: Iterable[Demand], priority: int, roster: Roster) -> list[Bundle]:
-    """How these pods of one node could leave for one of a higher priority."""
+    """The bundles in which these pods of one node can be evicted for a higher priority."""
     bundles: list[Bundle] = []
     members: dict[GangKey, list[Demand]] = {}
     for pod in pods:
@@ -60,7 +60,7 @@ def _bundle_members(gang: Gang, pods: list[Demand], priority: int) -> list[Bundl
 
 
 def _find_spare(gang: Gang, spec: GangSpec, pods: Iterable[Demand]) -> list[Demand]:
-    """The members that a gang can do without, the least important first."""
+    """The members beyond a gang's minimum, lowest priority first."""
     left = gang.count() - spec.minimum
     roles = Counter(pod.role for pod in gang.standing())
     spare: list[Demand] = []

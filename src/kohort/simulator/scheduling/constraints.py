@@ -1,5 +1,5 @@
 """
-Where a pod may stand as far as other pods go, and where it would rather stand.
+Nodes that a pod may or prefers to use because of other pods: affinity and topology spread.
 
 Required terms become masks; each is kept apart until the end, because an
 unschedulable pod's message counts the nodes that each of them lost. Preferences
@@ -35,12 +35,12 @@ class Constraints:
 
     @property
     def allowed(self) -> int:
-        """The nodes that all of them allow."""
+        """The nodes that all kinds of terms allow."""
         return self.spread_labelled & self.spread & self.affinity & self.anti & self.symmetry
 
 
 def find_constraints(pod: Demand, ledger: Ledger) -> Constraints:
-    """What other pods leave of the nodes."""
+    """The nodes that each kind of term allows a pod, given the placed pods."""
     everywhere = ledger.index.everywhere
     labelled, spread = _spread_masks(pod, ledger)
     anti = everywhere
@@ -62,7 +62,7 @@ def _affinity_mask(pod: Demand, ledger: Ledger) -> int:
         return mask
     tallies = [book.fresh(tally) for tally in terms.affinity]
     assert terms.together is not None
-    # The first of a group that wants to stand together has nobody to stand with yet.
+    # The first pod of a group with affinity to itself has no other pod to join yet.
     is_first = not any(tally.total for tally in tallies) and book.means(terms.together, pod)
     for tally in tallies:
         mask &= index.with_key.get(tally.key, 0) if is_first else tally.present
@@ -103,7 +103,7 @@ def _domains(constraint: Spread, ledger: Ledger) -> int:
 
 
 def has_preferences(pod: Demand, ledger: Ledger) -> bool:
-    """Whether a pod minds more than how empty a node is."""
+    """Whether a pod has preferences besides free room."""
     terms, rule = pod.terms, pod.shape.rule
     return bool(
         terms.preferred
@@ -114,7 +114,7 @@ def has_preferences(pod: Demand, ledger: Ledger) -> bool:
 
 
 def rank(pod: Demand, candidates: int, ledger: Ledger) -> list[int]:
-    """The candidates in sets, the most pleasing first."""
+    """The candidate nodes in sets, highest score first."""
     levels: Levels = [(0, candidates)]
     for weight, criterion in _criteria(pod, candidates, ledger):
         levels = _combine(levels, _normalise(criterion, weight))
@@ -159,7 +159,7 @@ def _sum(parts: Levels, candidates: int) -> Levels:
 
 
 def _combine(levels: Levels, parts: Levels) -> Levels:
-    """Add the score of each part to the nodes that are in it."""
+    """Add up the scores of several sets of nodes."""
     merged: dict[int, int] = {}
     for score, nodes in levels:
         rest = nodes

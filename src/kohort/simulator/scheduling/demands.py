@@ -1,5 +1,5 @@
 """
-Demands: what the scheduler keeps of a pod.
+Demands: the fields of a pod that the scheduler keeps.
 
 Only the fields that placement depends on are decoded, and the larger ones stay
 bytes until two pods differ in them: pods of one set are written alike, so rules,
@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.objects import Object
 from kohort.placement.amounts import Amounts, read_amounts, sum_requests
 from kohort.placement.nodes import PODS
@@ -18,10 +19,9 @@ from kohort.simulator.scheduling.counts.tallies import TallyBook
 from kohort.simulator.scheduling.counts.terms import Terms, TermSource, compile_terms
 from kohort.simulator.scheduling.gangs.membership import find_gang, find_role
 from kohort.simulator.scheduling.shapes import Shape
-from kohort.simulator.store.entries import StoredObject
 
 _NONE = msgspec.Raw(b"null")
-# More shapes than this are forgotten and made again, so that odd pods do not pile up.
+# The cache holds at most so many shapes; others are compiled again.
 CACHED_MAX = 2048
 
 
@@ -91,7 +91,7 @@ _decoder = msgspec.json.Decoder(_Pod)
 
 
 class Demand:
-    """One pod that waits for a node or stands on one."""
+    """One pod that waits for a node or has one."""
 
     __slots__ = (
         "annotations",
@@ -141,7 +141,7 @@ class Demand:
         annotations = raw.metadata.annotations or {}
         native = spec.scheduling_group.pod_group_name if spec.scheduling_group else ""
         self.gang = find_gang(self.profile, self.namespace, annotations, self.labels, native)
-        # Those of other pods are not looked at again, and there may be many.
+        # Other pods' fields are not needed again, and there may be many pods.
         self.annotations = annotations if self.gang else {}
         self.role = find_role(annotations, self.labels) if self.gang else ""
 
@@ -185,7 +185,7 @@ class DemandReader:
         return Demand(entry, raw, self._shape(raw.spec, rule), terms)
 
     def release(self, demand: Demand) -> None:
-        """Let go of what only this pod used."""
+        """Release the compiled parts that only this pod used."""
         terms = demand.terms
         terms.users -= 1
         if terms.users == 0 and terms is not self._nothing:

@@ -1,5 +1,5 @@
 """
-Why no node will do, in the words of the real scheduler.
+Why no node fits a pod, in the words of the real scheduler.
 
 Filters are applied in its order (cordon, taints, affinity, ports, room, spreading,
 other pods) and each node is counted for the first that it fails; a node short of
@@ -33,7 +33,7 @@ def explain_claim(claim: str, nodes: int) -> str:
 
 
 def explain(pod: Demand, ledger: Ledger, *, is_nominated: bool = False) -> str:
-    """The message for a pod that no node will do for, now or until its victims are gone."""
+    """The FailedScheduling message for a pod that fits no node, or waits for its victims."""
     total = len(ledger.index.slots)
     if not total:
         return NO_NODES

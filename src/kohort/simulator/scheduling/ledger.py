@@ -1,5 +1,5 @@
 """
-The ledger: which pod stands on which node, and everything counted from that.
+The ledger: the node of each placed pod, and all counts derived from it.
 
 Placing and removing a pod are the only two ways in which free room, tallies,
 holders and host ports change, so the four can never disagree. Pods whose node
@@ -9,7 +9,7 @@ is not known (not seen yet, or gone) stand nowhere until it comes.
 from collections import Counter
 
 from kohort.placement.nodes import NodeIndex, NodeState
-from kohort.simulator.scheduling.counts.holders import Holders
+from kohort.simulator.scheduling.counts.anti_affinity import Holders
 from kohort.simulator.scheduling.counts.tallies import TallyBook
 from kohort.simulator.scheduling.demands import Demand
 
@@ -22,7 +22,7 @@ class Ledger:
         self.book = TallyBook(self.index)
         self.holders = Holders(self.book)
         self.ports: dict[tuple[str, int], int] = {}
-        self.freed = 0  # nodes on which room was given back since somebody looked
+        self.freed = 0  # nodes with freed room since the scheduler's last step
         self._on_node: dict[str, dict[str, Demand]] = {}
         self._priorities: Counter[int] = Counter()
         self._reserved: dict[str, tuple[str, Demand]] = {}
@@ -43,7 +43,7 @@ class Ledger:
             self._enter(pod, slot)
 
     def remove(self, pod: Demand) -> None:
-        """Take a pod off its node."""
+        """Remove a pod from its node."""
         pods = self._on_node[pod.node]
         del pods[pod.uid]
         self._priorities[pod.priority] -= 1
@@ -57,12 +57,12 @@ class Ledger:
         pod.node = ""
 
     def reserve(self, pod: Demand, node: str) -> None:
-        """Keep room on a node for a pod whose victims leave; others see it as taken."""
+        """Reserve room on a node for a pod whose victims are terminating."""
         self._reserved[pod.uid] = node, pod
         self.index.take(self.index.slots[node], pod.shape.request)
 
     def unreserve(self, uid: str) -> str:
-        """Give that room back, for the pod itself to try; the answer is the node, or nothing."""
+        """Release a pod's reservation before it is tried again; returns the node, or None."""
         node, pod = self._reserved.pop(uid, ("", None))
         slot = self.index.slots.get(node)
         if pod is not None and slot is not None:
@@ -70,17 +70,17 @@ class Ledger:
         return node
 
     def reserved(self) -> list[str]:
-        """The nodes on which room is kept for somebody."""
+        """The nodes on which room is reserved for pods."""
         return [node for node, _ in self._reserved.values()]
 
     def offer(self, node: str) -> None:
-        """Let others know that there may be room on a node."""
+        """Note that a node may have room, so that waiting pods are tried."""
         slot = self.index.slots.get(node)
         if slot is not None:
             self.freed |= 1 << slot
 
     def put_node(self, state: NodeState) -> None:
-        """Learn of a node, or of its new state."""
+        """Add or update a node."""
         is_new = state.name not in self.index.slots
         slot = self.index.put(state)
         self.freed |= 1 << slot
@@ -89,7 +89,7 @@ class Ledger:
                 self._enter(pod, slot)
 
     def drop_node(self, name: str) -> None:
-        """Forget a node; its pods stand nowhere."""
+        """Remove a node; its pods count nowhere."""
         if name not in self.index.slots:
             return
         for pod in self._on_node.get(name, {}).values():

@@ -2,9 +2,9 @@
 
 import msgspec
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.placement.amounts import Amounts, read_amounts
 from kohort.placement.nodes import NodeState, Taint
-from kohort.simulator.store.entries import StoredObject
 
 
 class _Taint(msgspec.Struct, gc=False):
@@ -32,7 +32,7 @@ _decoder = msgspec.json.Decoder(_Node)
 
 
 def read_node(entry: StoredObject) -> NodeState:
-    """A node as the scheduler sees it."""
+    """Read the fields of a node that the scheduler needs."""
     raw = _decoder.decode(entry.raw)
     spec, status = raw.spec or _Spec(), raw.status or _Status()
     taints = tuple(Taint(t.key, t.value, t.effect) for t in spec.taints or ())

@@ -1,43 +1,43 @@
 """
-Telling pods why they wait: a condition and an event, and neither twice.
+The PodScheduled condition and the FailedScheduling event of waiting pods, without repeats.
 
 What was told last is remembered, also across a restart of the scheduler, because it
 stands in the pod's own condition.
 """
 
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
 from kohort.simulator.component import Action, Emit, Merge, Moment
-from kohort.simulator.kinds import POD
 from kohort.simulator.scheduling.demands import Demand
 
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
 class PodConditions:
-    """What each pod was told last."""
+    """The last reported reason and message of each pod."""
 
     def __init__(self) -> None:
         self._told: dict[str, tuple[str, str]] = {}  # reason and message
 
     def read_condition(self, pod: Demand) -> None:
-        """Take over what a pod says of itself."""
+        """Read the stored condition of a pod."""
         for condition in pod.conditions:
             if condition.get("type") == "PodScheduled":
                 told = condition.get("reason", ""), condition.get("message", "")
                 self._told[pod.uid] = told
 
     def forget(self, uid: str) -> None:
-        """A pod is gone, or did not hear what it was told."""
+        """Forget a pod that is deleted, or whose condition could not be written."""
         self._told.pop(uid, None)
 
     def last_message(self, uid: str) -> str:
-        """What a pod was told last."""
+        """The last message for a pod."""
         return self._told.get(uid, ("", ""))[1]
 
     def report(
         self, pod: Demand, reason: str, message: str, moment: Moment, nominated: str = ""
     ) -> list[Action]:
-        """Tell a pod why it waits; nothing if it knows."""
+        """The actions that report why a pod waits; none if it is reported already."""
         if self._told.get(pod.uid) == (reason, message):
             return []
         self._told[pod.uid] = (reason, message)
@@ -66,6 +66,6 @@ def _condition_patch(pod: Demand, reason: str, message: str, moment: Moment) -> 
         condition["observedGeneration"] = pod.generation
     patch: Object = {"status": {"conditions": [*others, condition]}}
     if others:
-        # The list is replaced as a whole, so somebody else's condition must not be lost.
+        # The list is replaced as a whole, so conditions of other writers must not be lost.
         patch["metadata"] = {"resourceVersion": str(pod.rv)}
     return patch

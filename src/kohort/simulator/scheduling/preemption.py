@@ -1,5 +1,5 @@
 """
-Preemption: which pods of lower priority would have to go, and from which node.
+Preemption: which pods of lower priority to evict, and from which node.
 
 Only room is won this way, not affinity: a node counts if everything but its free
 room suits the pod. Of the pods that could go, as many as possible stay, the most
@@ -10,11 +10,11 @@ below its minimum by it: such a gang goes whole, wherever its members stand.
 
 from dataclasses import dataclass
 
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
 from kohort.placement.amounts import Amounts
 from kohort.placement.nodes import bits_of
 from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, View
-from kohort.simulator.kinds import POD
 from kohort.simulator.scheduling.bundles import Bundle, bundle_pods
 from kohort.simulator.scheduling.constraints import find_constraints
 from kohort.simulator.scheduling.demands import Demand
@@ -26,14 +26,14 @@ NODES_MAX = 100
 
 @dataclass(frozen=True, slots=True)
 class Preemption:
-    """A node, and the pods that must leave it."""
+    """A node, and the pods to evict from it."""
 
     node: str
     victims: tuple[Demand, ...]
 
     @property
     def cost(self) -> tuple[int, int, int, str]:
-        """The lower, the better."""
+        """The sort key by which the cheapest preemption is chosen."""
         priorities = [victim.priority for victim in self.victims]
         return max(priorities), sum(priorities), len(priorities), self.node
 
@@ -41,7 +41,7 @@ class Preemption:
 def find_preemption(
     pod: Demand, ledger: Ledger, roster: Roster, closed: int = 0
 ) -> Preemption | None:
-    """The cheapest way to make room for a pod on a node that is not closed to it, if any."""
+    """The cheapest preemption that makes room for a pod, if there is one."""
     if not pod.may_preempt or ledger.lowest_priority >= pod.priority:
         return None
     index = ledger.index
@@ -56,7 +56,7 @@ def find_preemption(
 
 
 def is_clearing(pod: Demand, node: str, ledger: Ledger) -> bool:
-    """Whether pods of lower priority are on their way out of a node."""
+    """Whether pods of lower priority are terminating on a node."""
     return any(p.is_leaving and p.priority < pod.priority for p in ledger.pods_on(node))
 
 
@@ -80,7 +80,7 @@ def _find_victims(pod: Demand, node: str, ledger: Ledger, roster: Roster) -> tup
 
 
 def _sum_request(bundle: Bundle, node: str) -> Amounts:
-    """What the pods of a bundle take of one node."""
+    """The requests of a bundle's pods on one node."""
     total: Amounts = {}
     for pod in bundle.pods:
         if pod.node == node:
@@ -98,7 +98,7 @@ def _give(free: Amounts, request: Amounts, sign: int) -> None:
 
 
 def preempt(pod: Demand, way: Preemption, view: View, moment: Moment) -> list[Action]:
-    """Send the victims away and say why."""
+    """The actions that evict the victims, with events."""
     actions: list[Action] = []
     why = f"{pod.profile}: preempting to accommodate a higher priority pod"
     for victim in way.victims:

@@ -35,7 +35,7 @@ class WaitingClass:
 
 
 class WaitingQueue:
-    """Pods to try, and pods set aside."""
+    """Pods to try, and pods that wait for a change."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -66,7 +66,7 @@ class WaitingQueue:
         return self._classes.get(self._key(pod)) if self._classes else None
 
     def block(self, pod: Demand, message: str, *, minds_others: bool) -> WaitingClass:
-        """Set a class aside because this pod of it failed."""
+        """Let a class wait, since this pod of it failed."""
         key = self._key(pod)
         found = self._classes.setdefault(key, WaitingClass(key))
         found.is_blocked, found.message, found.sample = True, message, pod
@@ -75,7 +75,7 @@ class WaitingQueue:
         return found
 
     def park(self, pod: Demand, group: WaitingClass) -> None:
-        """Put a pod behind the others of its class."""
+        """Add a pod to a waiting class."""
         heapq.heappush(group.pods, (pod.order, pod.uid))
         self._unpark(pod.uid)
         self._parked[pod.uid] = group
@@ -88,7 +88,7 @@ class WaitingQueue:
         return group
 
     def forget(self, pod: Demand) -> None:
-        """Let go of a pod that is gone, and of its class if no other of it waits."""
+        """Remove a deleted pod, and its class if no other pod of it waits."""
         group = self._unpark(pod.uid)
         if group is not None and group.is_blocked and not group.uids:
             group.pods.clear()
@@ -100,12 +100,12 @@ class WaitingQueue:
                 self._for_claim.pop((pod.namespace, claim), None)
 
     def advance(self, group: WaitingClass) -> None:
-        """The first of a class was placed or is gone: let the next one try."""
+        """Try the next pod of a class, since the first was placed or deleted."""
         if not group.is_blocked:
             self._unblock(group)
 
     def wait_for_claim(self, pod: Demand, claim: str) -> None:
-        """Set a pod aside until a claim comes."""
+        """Let a pod wait for a claim."""
         self._for_claim.setdefault((pod.namespace, claim), set()).add(pod)
 
     def claim_came(self, namespace: str, claim: str) -> None:
@@ -114,12 +114,12 @@ class WaitingQueue:
             self.push(pod)
 
     def wake_all(self) -> None:
-        """Anything may have changed."""
+        """Try all waiting classes again."""
         for group in list(self._classes.values()):
             self._unblock(group)
 
     def wake(self) -> None:
-        """Try again what the latest changes can help."""
+        """Try the classes again that the latest changes may help."""
         ledger = self._ledger
         freed, ledger.freed = ledger.freed, 0
         woken, ledger.book.woken = ledger.book.woken, set()
@@ -152,7 +152,7 @@ class WaitingQueue:
             heapq.heappush(self._active, item)
 
     def _listen(self, group: WaitingClass, *, wants: bool) -> None:
-        """Hear of pods that come or go where the class counts them, or no longer."""
+        """Subscribe a class to its tallies, or end that."""
         assert group.sample is not None
         terms = group.sample.terms
         for tally in (*terms.affinity, *(spread.tally for spread in terms.spreads)):
@@ -162,7 +162,7 @@ class WaitingQueue:
                 tally.listeners.discard(group.key)
 
     def _key(self, pod: Demand) -> ClassKey:
-        """What decides where a pod fits. Labels count if any selector looks at them."""
+        """A key of the facts that decide where a pod fits; of labels, those that selectors read."""
         named = self._ledger.book.label_keys
         labels: tuple[tuple[str, str], ...] = ()
         if named:

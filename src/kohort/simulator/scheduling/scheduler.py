@@ -13,10 +13,11 @@ should have their turn.
 
 from collections.abc import Iterable, Sequence
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError, NotFound
+from kohort.cluster.kinds import CLAIM, NAMESPACE, NODE, POD, PRIORITY_CLASS
 from kohort.cluster.objects import Kind
 from kohort.simulator.component import Action, Bind, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.kinds import CLAIM, NAMESPACE, NODE, POD, PRIORITY_CLASS
 from kohort.simulator.scheduling.constraints import (
     find_constraints,
     has_preferences,
@@ -33,11 +34,10 @@ from kohort.simulator.scheduling.pod_conditions import GATED, PodConditions
 from kohort.simulator.scheduling.preemption import find_preemption, is_clearing, preempt
 from kohort.simulator.scheduling.queue import WaitingClass, WaitingQueue
 from kohort.simulator.scheduling.scheduler_faults import LOOK_AGAIN_SECONDS, SchedulerFaults
-from kohort.simulator.store.entries import StoredObject
 
 QUEUE, GANGS = "queue", "gangs"
 PROFILES = ("default-scheduler", *SCHEDULERS)
-# Each pod is two writes or more, and a step is carried out without a pause.
+# A step runs without a pause, and each pod needs two writes or more.
 BATCH_MAX = 10
 
 
@@ -51,7 +51,7 @@ class Scheduler:
     def __init__(
         self, profiles: Sequence[str] = PROFILES, stands_in_for: Sequence[str] = ()
     ) -> None:
-        # Schedulers whose pods are placed one by one where those schedulers are not here.
+        # Other schedulers whose pods this one places one by one if they are not simulated.
         self._stands_in_for = frozenset(stands_in_for)
         self.ledger = Ledger()
         self._profiles = frozenset(profiles)
@@ -63,12 +63,12 @@ class Scheduler:
         self._conditions = PodConditions()
         self._gangs = GangScheduling(self.ledger, self._conditions, self._assume)
         self.faults = SchedulerFaults()
-        self._strays: dict[str, Demand] = {}  # pods whose scheduler is not here
+        self._strays: dict[str, Demand] = {}  # pods whose scheduler is not simulated
         # Whether nodes kept for a gang are free again: nothing else tells single pods so.
         self._is_released = False
 
     def watch_kinds(self, kinds: Sequence[Kind]) -> None:
-        """Learn what the cluster serves: gangs come with kinds of their own."""
+        """Note the served kinds, among which may be those of gangs."""
         self.kinds = (*Scheduler.kinds, *self._gangs.watch(kinds))
         for pod in self._strays.values():
             self._queue.push(pod)
@@ -77,7 +77,7 @@ class Scheduler:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """Take a change into the ledger; the queue is looked at if it may help a pod."""
+        """Apply a change to the ledger; returns a key if a waiting pod may fit now."""
         if kind == POD:
             self._observe_pod(old, new)
         elif kind == NODE:
@@ -94,7 +94,7 @@ class Scheduler:
         return keys if self._queue else keys[1:]
 
     def _wake(self) -> None:
-        """Let those who wait hear of what was given back."""
+        """Wake waiting pods and gangs, since room was freed."""
         if self.ledger.freed or self.ledger.book.woken:
             self._gangs.wake()
         self._queue.wake()
@@ -124,7 +124,7 @@ class Scheduler:
         return actions
 
     def _step_gangs(self, view: View, moment: Moment) -> Step:
-        """Place the next gangs, as far as nothing hinders it."""
+        """Place the next gangs, unless a simulated fault stops that."""
         faults = self.faults
         if moment.elapsed < faults.resumes_at:
             return Step((), faults.resumes_at - moment.elapsed)
@@ -144,7 +144,7 @@ class Scheduler:
         return Step(done, 0.0 if has_more else self._gangs.find_delay(moment))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Undo what the API did not accept, and what was to follow it in the same step."""
+        """Undo a refused action, and the later ones of its step."""
         last = self._last.get(key, ())
         at = next((n for n, known in enumerate(last) if known is action), None)
         lost = (action,) if at is None else last[at:]
@@ -198,7 +198,7 @@ class Scheduler:
         self._gangs.roster.note_phase(new.uid, facts.phase)
 
     def _finish(self, known: Demand | None, new: StoredObject) -> None:
-        """A pod has ended: it takes no room, and counts in its gang as what it came to."""
+        """Free the room of an ended pod, and note its outcome in its gang."""
         if known is None and self._gangs.roster.knows(new.uid):
             return
         pod = known or self._reader.read(new)
@@ -241,7 +241,7 @@ class Scheduler:
         self._line_up(pod)
 
     def _line_up(self, pod: Demand) -> None:
-        """Let a pod wait for its turn, alone or with its gang."""
+        """Add a pod to the queue, or to its gang."""
         if pod.gang is not None:
             self._gangs.roster.wait(pod)
         else:
@@ -315,7 +315,7 @@ class Scheduler:
         ]
 
     def _assume(self, pod: Demand) -> None:
-        """A bind counts as done, until it is refused."""
+        """Count a pod as placed before its bind is confirmed."""
         self._assumed.add(pod.uid)
 
     def _choose(self, pod: Demand) -> int | None:
@@ -335,7 +335,7 @@ class Scheduler:
         return pod.shape.find_best(rank(pod, mask, ledger)[0], ledger.index)
 
     def _find_closed(self, pod: Demand) -> int:
-        """The nodes that are kept for gangs before the pod."""
+        """The nodes that are kept for gangs, and closed to the pod."""
         mask = 0
         for kept in self._gangs.list_kept_from(pod):
             mask |= kept.mask
@@ -348,7 +348,7 @@ class Scheduler:
         return explain(pod, self.ledger, is_nominated=is_nominated)
 
     def _fail(self, pod: Demand, nominated: str, view: View, moment: Moment) -> list[Action]:
-        """Make room by preemption if possible, and set the pod aside."""
+        """Preempt if possible, and let the pod wait."""
         actions: list[Action] = []
         if nominated and is_clearing(pod, nominated, self.ledger):
             message = self._conditions.last_message(pod.uid)

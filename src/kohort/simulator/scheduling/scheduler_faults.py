@@ -1,5 +1,5 @@
 """
-What goes wrong with a scheduler: set by the simulation, and never by itself.
+Injected faults of the scheduler, which only a simulation sets.
 
 A scheduler that is away decides nothing and looks again later. Binds that are lost leave
 a gang started by halves, as a real scheduler does that binds pod by pod: the ledger
@@ -16,7 +16,7 @@ LOOK_AGAIN_SECONDS = 1.0
 
 @dataclass(slots=True)
 class SchedulerFaults:
-    """The trouble that a scheduler is in."""
+    """The active faults of a scheduler."""
 
     is_away: bool = False
     binds_lost: int = 0  # of the gangs that are placed next; the first of a step is never lost
@@ -25,7 +25,7 @@ class SchedulerFaults:
     def lose_binds(
         self, actions: Sequence[Action], undo: Callable[[Bind], None]
     ) -> tuple[Action, ...]:
-        """The actions without binds that come to nothing, each of which is undone."""
+        """The actions without lost binds, each of which is undone in the ledger."""
         binds = [action for action in actions if isinstance(action, Bind)]
         count = min(self.binds_lost, max(0, len(binds) - 1))
         if not count:

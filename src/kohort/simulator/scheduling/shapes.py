@@ -1,5 +1,5 @@
 """
-Shapes: what pods that ask for the same room and accept the same nodes share.
+Shapes: shared data of pods with equal requests and equal node rules.
 
 A shape knows which nodes have room for one more (``open``) and keeps them in a
 heap, the emptiest first and equal ones by name. It reads the log of the node
@@ -15,13 +15,13 @@ from kohort.placement.amounts import Amounts
 from kohort.placement.nodes import NodeIndex, bits_of
 from kohort.placement.rules import NodeRule
 
-# Below this many candidates it is cheaper to rate each than to search a heap.
+# With fewer candidates, rating each is faster than a search of the heap.
 FEW = 48
 SIDE_HEAPS_MAX = 8
 
 
 class _Ranking:
-    """Some nodes, in the order in which they would be taken."""
+    """A heap of nodes in order of preference."""
 
     __slots__ = ("_at", "_heap", "_request")
 
@@ -32,7 +32,7 @@ class _Ranking:
         heapq.heapify(self._heap)
 
     def catch_up(self, within: int, index: NodeIndex) -> None:
-        """Rank the nodes that changed again; those outside the set are left out."""
+        """Rank changed nodes again; nodes outside the set are left out."""
         changed = index.log[self._at :]
         self._at = len(index.log)
         for slot in changed if len(changed) < 3 else set(changed):
@@ -40,7 +40,7 @@ class _Ranking:
                 heapq.heappush(self._heap, self._item(slot, index))
 
     def search(self, mask: int, within: int, index: NodeIndex) -> tuple[int, int]:
-        """The first node of a mask, and how many others stood before it."""
+        """The first node of a mask, and how many others were before it."""
         heap = self._heap
         skipped: list[tuple[int, str, int, int]] = []
         while True:
@@ -56,7 +56,7 @@ class _Ranking:
         return slot, len(skipped)
 
     def is_bloated(self, index: NodeIndex) -> bool:
-        """Whether stale items make up most of it."""
+        """Whether stale items make up most of the heap."""
         return len(self._heap) > 256 + 8 * len(index.states)
 
     def _item(self, slot: int, index: NodeIndex) -> tuple[int, str, int, int]:
@@ -65,7 +65,7 @@ class _Ranking:
 
 
 class Shape:
-    """One request on one rule."""
+    """One request with one node rule."""
 
     __slots__ = ("_at", "_epoch", "_ranking", "_side", "_version", "open", "request", "rule")
 
@@ -80,7 +80,7 @@ class Shape:
         self._at = 0
 
     def refresh(self, index: NodeIndex) -> int:
-        """Bring it up to date; the answer is the set of nodes with room."""
+        """Update the shape; returns the set of nodes with room."""
         if self._version != index.version or self._epoch != index.epoch:
             self._version, self._epoch = index.version, index.epoch
             self._side.clear()
@@ -96,7 +96,7 @@ class Shape:
         return self.open
 
     def find_best(self, mask: int, index: NodeIndex) -> int | None:
-        """The emptiest node among those of a mask, first by name; call refresh before."""
+        """The emptiest node of a mask, first by name; call ``refresh`` before."""
         mask &= self.open
         if not mask:
             return None

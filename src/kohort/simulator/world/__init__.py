@@ -1,4 +1,4 @@
-"""The world: components around one API, and what drives them."""
+"""The world: the loop that runs the components of a control plane on one API."""
 
 from kohort.simulator.world.loop import World
 

@@ -1,8 +1,8 @@
 """
-Caches: what one component has seen of the cluster so far.
+The caches of one component, which may lag behind the store.
 
 The store pushes events into an inbox; they reach the cache when they are
-delivered, one kind at a time. Whoever drives the component decides when. That is how
+delivered, one kind at a time. The runner of the component decides when. That is how
 a simulation makes one cache lag behind another, and how a component never sees half
 of a change.
 """
@@ -10,8 +10,8 @@ of a change.
 from collections import deque
 from collections.abc import Iterable
 
+from kohort.apiserver.store.entries import ChangeType, Event, StoredObject
 from kohort.cluster.objects import Kind
-from kohort.simulator.store.entries import ChangeType, Event, StoredObject
 
 Key = tuple[str, str]
 _Index = dict[str, dict[Key, StoredObject]]
@@ -31,7 +31,7 @@ class Cache:
         self._owned: _Index | None = None
 
     def take(self, event: Event) -> tuple[StoredObject | None, StoredObject | None]:
-        """Let one event take effect; returns what was known before, and what is now."""
+        """Apply one event; returns the entries before and after it."""
         key = event.entry.key
         if event.change is ChangeType.DELETED:
             old, new = self.entries.pop(key, None), None
@@ -65,7 +65,7 @@ class Cache:
 def _move(
     index: _Index, old: StoredObject | None, source: str, new: StoredObject | None, goal: str
 ) -> None:
-    """Take an entry out of the group it was in, and put the new one into its own."""
+    """Move an object from its old index group to the new one."""
     if old is not None and source in index:
         group = index[source]
         group.pop(old.key, None)
@@ -82,7 +82,7 @@ class Caches:
         self.by_kind: dict[Kind, Cache] = {}
 
     def find(self, kind: Kind, namespace: str, name: str) -> StoredObject | None:
-        """The object as this component last saw it."""
+        """The object as in this component's cache."""
         return self.by_kind[kind].entries.get((namespace, name))
 
     def all(self, kind: Kind, namespace: str | None = None) -> Iterable[StoredObject]:

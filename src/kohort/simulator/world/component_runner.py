@@ -1,5 +1,5 @@
 """
-How a component runs: its caches, its queue and its timers.
+The runner of one component: its caches, its queue and its timers.
 
 A key is queued once however often it is named, worked on by one step at a time,
 and looked at again after the delay that the step asked for. A key whose action
@@ -10,10 +10,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.store.entries import ChangeType, Event
 from kohort.cluster.objects import Kind
-from kohort.simulator.api.api import ApiServer
 from kohort.simulator.component import Component, Step, View
-from kohort.simulator.store.entries import ChangeType, Event
 from kohort.simulator.world.caches import Cache, Caches
 
 BACKOFF_SECONDS_MIN = 0.05
@@ -25,7 +25,7 @@ LOOKS_MAX, INSTANT_SECONDS = 100, 0.001
 
 
 class ComponentRunner:
-    """One component, and what it is about to do."""
+    """One component with its caches, its queued keys and its timers."""
 
     def __init__(self, component: Component, api: ApiServer, wake: Callable[[], None]) -> None:
         self.component = component
@@ -41,13 +41,13 @@ class ComponentRunner:
         self._due: dict[str, float] = {}
         self._failures: dict[str, int] = {}
         self._count = 0
-        self._looks: Counter[str] = Counter()  # at each key since the instant began
+        self._looks: Counter[str] = Counter()  # steps of each key since the instant began
         self._instant = 0.0
         self._delivering: list[Cache] = []
         self._held: set[Kind] = set()
 
     def watch(self, kinds: Iterable[Kind]) -> None:
-        """Begin to watch kinds that are not watched yet, with what exists of them."""
+        """Watch more kinds; their existing objects arrive as events."""
         for kind in kinds:
             if kind in self.caches.by_kind:
                 continue
@@ -73,12 +73,12 @@ class ComponentRunner:
             self._wake()
 
     def hold(self, kind: Kind) -> None:
-        """Let the cache of a kind fall behind: what happens to it arrives later."""
+        """Make the cache of a kind lag: its events arrive after ``release``."""
         self._held.add(kind)
         self._delivering = [cache for cache in self._delivering if cache.kind != kind]
 
     def release(self, kind: Kind) -> None:
-        """Let all that was held back arrive."""
+        """Let all held events arrive."""
         cache = self.caches.by_kind.get(kind)
         if kind in self._held:
             self._held.discard(kind)
@@ -87,11 +87,11 @@ class ComponentRunner:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether events have arrived that did not take effect yet."""
+        """Whether events wait that the caches have not applied."""
         return bool(self._delivering)
 
     def deliver(self, events_max: int) -> bool:
-        """Let events that have arrived take effect; returns whether some are left."""
+        """Apply the waiting events; returns whether some are left."""
         while self._delivering:
             cache = self._delivering[0]
             while cache.inbox:
@@ -103,12 +103,12 @@ class ComponentRunner:
         return False
 
     def deliver_one(self, cache: Cache) -> None:
-        """Let the oldest event of one cache take effect."""
+        """Apply the oldest event of one cache."""
         old, new = cache.take(cache.inbox.popleft())
         keys = self.component.observe(cache.kind, old, new, self.view)
         # A set has no order of its own, and a simulation must repeat itself.
         for key in sorted(keys) if isinstance(keys, set) else keys:
-            # Who is refused so often hears its own doing: it would run while no time passes.
+            # A key that is refused so often gets events of its own writes, and would run in a loop.
             if self._failures.get(key, 0) < REFUSED_MAX or key not in self._due:
                 self.add(key)
 
@@ -119,7 +119,7 @@ class ComponentRunner:
             self._queue.append(key)
 
     def count_due(self, elapsed: float) -> int:
-        """How many keys wait to be looked at now."""
+        """How many keys are due."""
         self._ring(elapsed)
         return len(self._queue)
 
@@ -139,7 +139,7 @@ class ComponentRunner:
         return None
 
     def _runs_in_circles(self, key: str, elapsed: float) -> bool:
-        """Whether a key is looked at again and again while hardly any time passes."""
+        """Whether a key runs again and again while hardly any time passes."""
         if elapsed > self._instant + INSTANT_SECONDS:
             self._instant = elapsed
             self._looks.clear()
@@ -154,18 +154,18 @@ class ComponentRunner:
                 self.add(key)
 
     def later(self, key: str, due: float) -> None:
-        """Look at a key again at a time, or earlier if that was asked for already."""
+        """Set a timer of a key, unless it has an earlier one."""
         if due < self._due.get(key, float("inf")):
             self._due[key] = due
             self._count += 1
             heappush(self._timers, (due, self._count, key))
 
     def finished(self, key: str, step: Step, *, refused: bool, elapsed: float) -> None:
-        """Note how a step ended, and when to look again."""
+        """Note how a step ended, and when the key is due again."""
         if refused:
             failures = self._failures.get(key, 0)
             self._failures[key] = failures + 1
-            # After a thousand doublings it would be no number any more.
+            # After a thousand doublings a float overflows.
             wait = BACKOFF_SECONDS_MIN * 2 ** min(failures, 16)
             self.later(key, elapsed + min(wait, BACKOFF_SECONDS_MAX))
             return
@@ -175,7 +175,7 @@ class ComponentRunner:
 
     @property
     def has_work(self) -> bool:
-        """Whether there is something to do without waiting."""
+        """Whether a key is due, or an event waits."""
         return bool(self._delivering) or any(key not in self.busy for key in self._queue)
 
     def next_due(self) -> float | None:

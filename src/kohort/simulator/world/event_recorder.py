@@ -1,5 +1,5 @@
 """
-What components say about objects becomes events, one for each thing said.
+Writes the Event objects of components; repeats raise the count of one event.
 
 A thing told again raises the count of its event. Names rise with time, so that
 events of one second are listed in the order in which they came. What was told is
@@ -9,15 +9,16 @@ remembered for a while only, as the recorders of a real control plane do it.
 from collections import OrderedDict
 from datetime import UTC, datetime, timedelta
 
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.requests import Patch, WriteOptions
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import EVENT
 from kohort.cluster.objects import Object, uid_of
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 from kohort.simulator.component import Emit, Moment
-from kohort.simulator.kinds import EVENT
 
 REMEMBERED_MAX = 4096
-# Whom an event is said to come from, by the name of the component; others give their manager.
+# The source of events by component; other components use their field manager.
 SOURCES = {
     "deployments": "deployment-controller",
     "disruption": "controllermanager",
@@ -31,7 +32,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class Recorder:
-    """Turns what is told into events."""
+    """Writes Event objects."""
 
     def __init__(self, api: ApiServer) -> None:
         self._api = api
@@ -41,7 +42,7 @@ class Recorder:
     async def record(
         self, told: Emit, component: str, options: WriteOptions, moment: Moment
     ) -> None:
-        """Write an event, or count one that is there."""
+        """Create an Event, or raise the count of an equal one."""
         source = told.source or SOURCES.get(component, options.manager)
         metadata = told.about["metadata"]
         namespace = metadata.get("namespace") or "default"
@@ -56,7 +57,7 @@ class Recorder:
         try:
             await self._api.create(self._api.target(EVENT, namespace), body, options)
         except ClusterError:
-            # An event is a courtesy: a namespace that goes away takes no more of them.
+            # Lost events are harmless: a terminating namespace refuses them.
             return
 
     async def _count(

@@ -1,5 +1,5 @@
 """
-Executing: the actions of a step become requests to the API.
+Carries out the actions of a step as requests to the API.
 
 A create that meets its own object and a delete that finds nothing are successes.
 Everything else that fails is told to the part, and its key is looked at again.
@@ -9,16 +9,17 @@ from contextlib import suppress
 
 import orjson
 
-from kohort.cluster.errors import AlreadyExists, NotFound
+from kohort.apiserver.api.api import ApiServer
+from kohort.apiserver.api.requests import DeleteOptions, Patch, User, WriteOptions
+from kohort.cluster.errors import AlreadyExists, Conflict, NotFound
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Kind, Object, find_controller, namespace_of
-from kohort.simulator.api.api import ApiServer
-from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, User, WriteOptions
+from kohort.cluster.port import PatchType
 from kohort.simulator.component import Action, Bind, Create, Delete, Merge, Replace
-from kohort.simulator.kinds import POD
 
 
 def suspends(api: ApiServer, action: Action) -> bool:
-    """Whether carrying it out may have to wait for somebody, such as a webhook."""
+    """Whether an action may have to wait, such as for a webhook."""
     match action:
         case Create(kind=kind):
             return _is_of_concern(api, "CREATE", kind)
@@ -33,7 +34,7 @@ def _is_of_concern(api: ApiServer, operation: str, kind: Kind, part: str = "") -
     try:
         target = api.target(kind, part=part)
     except NotFound:
-        # The kind has gone since the part looked; carrying it out says so.
+        # The kind is no longer served; the request itself will fail with that error.
         return False
     conversion = target.resource.conversion
     if conversion is not None and conversion.waits:
@@ -42,7 +43,7 @@ def _is_of_concern(api: ApiServer, operation: str, kind: Kind, part: str = "") -
 
 
 def options_of(manager: str) -> WriteOptions:
-    """As whom a part writes."""
+    """The write options with a component's user and field manager."""
     return WriteOptions(manager=manager, user=User(f"system:{manager}", ("system:masters",)))
 
 
@@ -66,7 +67,7 @@ async def execute(api: ApiServer, action: Action, options: WriteOptions) -> None
 
 async def _create(api: ApiServer, action: Create, options: WriteOptions) -> None:
     target = api.target(action.kind, namespace_of(action.obj))
-    # The part keeps what it made: a step may be looked at again, so it is copied here.
+    # Copied, since the component may keep the object that it made.
     body: Object = orjson.loads(orjson.dumps(action.obj))
     try:
         await api.create(target, body, options)
@@ -88,5 +89,9 @@ async def _merge(api: ApiServer, action: Merge, options: WriteOptions) -> None:
 
 async def _delete(api: ApiServer, action: Delete, options: WriteOptions) -> None:
     asked = DeleteOptions(action.grace_seconds, action.propagation, action.uid, user=options.user)
+    for other in action.unless:
+        found = api.context.find(api.target(other.kind, other.namespace, other.name))
+        if found is not None and found.uid == other.uid:
+            raise Conflict(f"{action.name} stays: its owner {other.name} exists")
     with suppress(NotFound):
         await api.delete(api.target(action.kind, action.namespace, action.name), asked)

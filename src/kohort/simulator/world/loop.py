@@ -3,7 +3,7 @@ The world: the components of a control plane around one API, and the order in wh
 
 In a running cluster time passes by itself: ``run`` works in short slices, which may
 end between any two actions, and lets the event loop serve requests in between. In a
-simulation nobody waits: ``settle`` works until nothing is left to do now, and
+simulation no time passes by itself: ``settle`` works until nothing is left to do now, and
 ``advance`` moves a virtual clock from timer to timer. Both use the same turn, and
 within a turn components act in the order in which they were given, so a simulation repeats
 itself exactly.
@@ -14,10 +14,11 @@ do in one turn is looked at once by the set that owns them, and not a hundred ti
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
+from kohort.apiserver.api.api import ApiServer
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
-from kohort.simulator.api.api import ApiServer
 from kohort.simulator.clock import Clock, VirtualClock, WallClock
 from kohort.simulator.component import Action, Component, Emit, Moment, Step
 from kohort.simulator.world.component_runner import ComponentRunner
@@ -28,11 +29,24 @@ SLICE_SECONDS = 0.004
 KEYS_PER_TURN_MAX = 64
 EVENTS_PER_SLICE_MAX = 100
 # After a slice, requests get so many turns of the event loop: one to be read and carried
-# out, one to tell watchers, one to be answered. Nobody is answered later for the next slice.
+# out, one to tell watchers, one to be answered. No client is answered later for the next slice.
 TURNS_FOR_OTHERS = 4
 SECONDS_FOR_OTHERS_MAX = 0.002
 SLEEP_SECONDS_MAX = 3600.0
 TURNS_MAX = 1_000_000
+# After so many turns of the event loop, a neighbour has begun work on what it has seen.
+TURNS_TO_HEAR = 25
+SECONDS_TO_LOOK_AGAIN = 0.002
+
+
+class Neighbour(Protocol):
+    """Another actor on the cluster, such as the operator: ``leap`` waits for its work."""
+
+    def is_at_work(self) -> bool:
+        """Whether it has work now."""
+
+    def next_seconds(self) -> float | None:
+        """The seconds until its next timer."""
 
 
 class World:
@@ -44,22 +58,24 @@ class World:
         self.api = api
         self.clock = clock
         self.runners = [ComponentRunner(component, api, self.wake) for component in components]
-        # A simulation that nobody watches has no use for events.
+        # A simulation without clients has no use for events.
         self._recorder = Recorder(api) if records else None
         self._alarm: asyncio.Event | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._slice_end = float("inf")
+        self.neighbour: Neighbour | None = None
+        self.is_leaping = False
         self.on_fault: Callable[[str, str, Exception], None] = _raise
         self._watch()
         api.registry.listeners.append(self._watch)
 
     def wake(self) -> None:
-        """Something happened: whoever sleeps in ``run`` looks again."""
+        """Wake ``run``, since something changed."""
         if self._alarm is not None:
             self._alarm.set()
 
     def _watch(self) -> None:
-        """Components that look at every kind learn of new ones."""
+        """Pass new kinds to the components that watch all kinds."""
         kinds = [r.kind for r in self.api.registry.storage_kinds() if "list" in r.verbs]
         for runner in self.runners:
             learn: Callable[[Sequence[Kind]], None] | None = getattr(
@@ -70,11 +86,11 @@ class World:
             runner.watch(runner.component.kinds)
 
     def moment(self) -> Moment:
-        """Now."""
+        """The current wall time and simulated time."""
         return Moment(self.clock.now(), self.clock.elapsed())
 
     async def turn(self) -> bool:
-        """Let each component look at its keys. Returns whether anybody did something."""
+        """Let each component reconcile its due keys; returns whether one of them acted."""
         self.api.store.flush()
         worked = False
         for runner in self.runners:
@@ -96,7 +112,7 @@ class World:
             await self._breathe()
 
     def _deliver_some(self, runner: ComponentRunner) -> bool:
-        """Let a component see what happened; an event that it fails on is lost to it alone."""
+        """Apply waiting events of a component; an event that makes it fail is dropped."""
         try:
             return runner.deliver(EVENTS_PER_SLICE_MAX)
         except Exception as error:
@@ -104,12 +120,12 @@ class World:
             return True
 
     async def _breathe(self) -> None:
-        """Let others use the event loop if this slice is over."""
+        """Yield to the event loop if this time slice is over."""
         if asyncio.get_running_loop().time() >= self._slice_end:
             await self._give_way()
 
     async def _give_way(self) -> None:
-        """Let requests that have come be answered, then begin a slice."""
+        """Let waiting requests be answered, then begin a new time slice."""
         loop = asyncio.get_running_loop()
         end = loop.time() + SECONDS_FOR_OTHERS_MAX
         for _ in range(TURNS_FOR_OTHERS):
@@ -138,7 +154,7 @@ class World:
     async def _act_aside(
         self, runner: ComponentRunner, key: str, step: Step, moment: Moment
     ) -> None:
-        """Act while other keys are looked at; this one waits."""
+        """Carry out actions in a task, while other keys are reconciled and this one waits."""
         try:
             await self._execute(runner, key, step, moment)
         finally:
@@ -187,13 +203,13 @@ class World:
             await self._drop_tasks()
 
     async def _join_tasks(self) -> None:
-        """Wait for all who act aside; what one of them raises is raised here."""
+        """Wait for all tasks of actions, and raise their errors."""
         done, _ = await asyncio.wait(self._tasks)
         for task in done:
             task.result()
 
     async def _drop_tasks(self) -> None:
-        """Nobody acts any more once the world has ended: the store may be closed then."""
+        """Cancel all tasks of actions, since the store may be closed after this."""
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
@@ -201,7 +217,7 @@ class World:
 
     async def _sleep(self) -> None:
         assert self._alarm is not None
-        if any(runner.has_work for runner in self.runners):
+        if self._has_work:
             return
         self._alarm.clear()
         due = self._next_due()
@@ -220,7 +236,7 @@ class World:
         return min(times, default=None)
 
     async def settle(self) -> None:
-        """Work until nothing is left to do at this moment."""
+        """Reconcile until no key is due."""
         for _ in range(TURNS_MAX):
             worked = await self.turn()
             if self._tasks:
@@ -247,24 +263,54 @@ class World:
         assert isinstance(clock, WallClock)
         was_paused = clock.is_paused
         clock.pause()
-        end = clock.elapsed() + seconds
-        await self._rest()
-        while (due := self._next_due()) is not None and due <= end:
-            clock.step(max(0.0, due - clock.elapsed()))
-            await self._rest()
-        clock.step(max(0.0, end - clock.elapsed()))
+        self.is_leaping = True
+        try:
+            await self._leap_to(clock, clock.elapsed() + seconds)
+        finally:
+            self.is_leaping = False
         if not was_paused:
             clock.resume()
 
+    async def _leap_to(self, clock: WallClock, end: float) -> None:
+        await self._rest()
+        while (due := self._next_due_of_all()) is not None and due <= end:
+            clock.step(max(0.0, due - clock.elapsed()))
+            await self._rest()
+        clock.step(max(0.0, end - clock.elapsed()))
+        await self._rest()
+
+    def _next_due_of_all(self) -> float | None:
+        due = self._next_due()
+        after = self.neighbour.next_seconds() if self.neighbour else None
+        if after is None:
+            return due
+        looks_at = self.clock.elapsed() + after
+        return looks_at if due is None else min(due, looks_at)
+
     async def _rest(self) -> None:
-        """Work until nothing is left to do at this moment, and let others work in between."""
+        """Reconcile until no key is due, and let the neighbour work in between."""
         while True:
             worked = await self.turn()
             if self._tasks:
                 await self._join_tasks()
-            elif not worked and not any(runner.has_work for runner in self.runners):
+            elif not worked and not self._has_work and not await self._hears_of_work():
                 return
             await asyncio.sleep(0)
+
+    @property
+    def _has_work(self) -> bool:
+        return any(runner.has_work for runner in self.runners)
+
+    async def _hears_of_work(self) -> bool:
+        """Whether the neighbour has work, after it had time to see the latest events."""
+        if self.neighbour is None:
+            return False
+        for _ in range(TURNS_TO_HEAR):
+            await asyncio.sleep(0)
+            if self.neighbour.is_at_work():
+                await asyncio.sleep(SECONDS_TO_LOOK_AGAIN)
+                return True
+        return self._has_work
 
 
 def _raise(component: str, key: str, error: Exception) -> None:

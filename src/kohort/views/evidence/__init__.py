@@ -1,1 +1,1 @@
-"""What a verdict rests on beside a workload's own objects and pods."""
+"""Evidence for the health of a workload beyond its own pods: nodes, events, records, volumes."""

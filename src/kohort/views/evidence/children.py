@@ -1,5 +1,5 @@
 """
-Troubles that no pod tells: pods that may not be made, and what holds up a deletion.
+Troubles that show on no pod: pods that the API server refuses, and deletions that do not end.
 
 A pod that is deleted in the foreground ends after everything that it owns. So the blame
 goes down the owner references to the objects that are still there and own nothing
@@ -13,14 +13,21 @@ from typing import Any
 
 from kohort.apis.api import Snapshot
 from kohort.apis.facts import SetFacts
-from kohort.cluster.objects import Kind, uid_of
+from kohort.cluster.objects import Kind, name_of, uid_of
 from kohort.model.observed import Group, Observed
 from kohort.model.units import Phase
 from kohort.views.ages import find_time
-from kohort.views.evidence.cluster import ClusterFacts, find_text, first_seen, last_seen
+from kohort.views.evidence.cluster import (
+    ClusterFacts,
+    find_subject,
+    find_text,
+    first_seen,
+    last_seen,
+)
 from kohort.views.troubles import TERMINATING, Trouble, excuse
 
 REFUSED = "FailedCreate"
+_NOT_MADE = " could not be created: "
 # An admission webhook may be away for a moment.
 _PATIENCE = timedelta(seconds=10)
 
@@ -72,10 +79,15 @@ def _name(kind: Kind, child: Any) -> str:
     return name if kind.name == "Pod" else f"{kind.name} {name}"
 
 
+def is_refusal(reason: str, text: str) -> bool:
+    """Whether a Warning says that the API server refused a pod; APIs give it different reasons."""
+    return reason == REFUSED or (text.startswith("Pod ") and _NOT_MADE in text)
+
+
 def find_refusals(
-    snapshot: Snapshot, observed: Observed, facts: ClusterFacts, now: datetime
+    snapshot: Snapshot, observed: Observed, facts: ClusterFacts, wanted: int, now: datetime
 ) -> Iterator[Trouble]:
-    """Sets that lack pods since the server does not let them be made, as their events tell."""
+    """What lacks pods since the API server refuses them, by its Warning events."""
     if not facts.warnings:
         return
     newest = _find_newest(snapshot)
@@ -85,25 +97,48 @@ def find_refusals(
         ordinal = ordinals.get(child.metadata.controller, len(made))
         subject = f"StatefulSet {child.metadata.name}"
         yield from _refuse(facts, child.metadata.uid, subject, ordinal, made, now)
-    if _is_lacking(observed):
-        # Where the operator makes the pods itself, it tells of the workload.
+    if _is_lacking(observed, wanted):
+        yield from _find_refused_replicas(snapshot, facts, newest, now)
+        # Where the operator makes the pods itself, its events are about the workload.
         made = [stamp for stamps in newest.values() for stamp in stamps]
-        subject = str(snapshot.root.get("kind", "")) or "the workload"
+        kind = str(snapshot.root.get("kind", "")) or "the workload"
+        subject = f"{kind} {name_of(snapshot.root)}"
         told = _leave_out_verdicts(facts, snapshot, subject)
         yield from _refuse(told, uid_of(snapshot.root), subject, len(observed.groups), made, now)
 
 
-def _is_lacking(observed: Observed) -> bool:
+def _find_refused_replicas(
+    snapshot: Snapshot, facts: ClusterFacts, newest: Mapping[str, list[str]], now: datetime
+) -> Iterator[Trouble]:
+    """ReplicaSets of our Deployments whose pods the API server refuses, by their Warning events."""
+    deployments = [
+        child.metadata.name
+        for kind, children in snapshot.children.items()
+        for child in children
+        if kind.name == "Deployment"
+    ]
+    told = (find_subject(event) for event in facts.warnings)
+    sets = {
+        about.get("uid", ""): about.get("name", "")
+        for about in told
+        if about.get("kind") == "ReplicaSet"
+    }
+    for uid, name in sets.items():
+        if name.rpartition("-")[0] in deployments:
+            yield from _refuse(facts, uid, f"ReplicaSet {name}", 0, newest.get(uid, []), now)
+
+
+def _is_lacking(observed: Observed, wanted: int) -> bool:
     """Whether groups are missing, or members of them."""
     progress = observed.progress
     if progress is None:
         return False
     present = (sum(m.is_current for m in group.members) < group.size for group in observed.groups)
-    return len(observed.groups) < progress.count or any(present)
+    return len(observed.groups) < max(progress.count, wanted) or any(present)
 
 
 def _leave_out_verdicts(facts: ClusterFacts, snapshot: Snapshot, subject: str) -> ClusterFacts:
-    """The facts without the verdicts that the operator told of a workload: those are no causes."""
+    """The facts without the operator's own events about the workload, which are no causes."""
     sets = (s for found in snapshot.children.values() for s in found if isinstance(s, SetFacts))
     retold = (f"{subject}: ", *(f"StatefulSet {found.metadata.name}: " for found in sets))
     causes = [event for event in facts.warnings if not find_text(event).startswith(retold)]
@@ -135,11 +170,12 @@ def _find_newest(snapshot: Snapshot) -> Mapping[str, list[str]]:
 def _refuse(
     facts: ClusterFacts, uid: str, subject: str, ordinal: int, made: list[str], now: datetime
 ) -> Iterator[Trouble]:
-    told, newest = facts.find_warnings(uid, REFUSED), max(made, default="")
+    about, newest = facts.find_warnings(uid), max(made, default="")
+    told = [event for event in about if is_refusal(event["reason"], find_text(event))]
     if not told or last_seen(told[0]) < newest:
         return
     text = find_text(told[0])
-    # The operator tells of each try, the StatefulSet controller counts them in one event.
+    # The operator writes an event for each try, the StatefulSet controller counts them in one.
     alike = [first_seen(event) for event in told if find_text(event) == text]
     later = (stamp for stamp in alike if stamp >= newest)
     since = find_time(min(later, default=first_seen(told[0])))

@@ -1,5 +1,5 @@
 """
-What a cluster says that a workload's own objects do not: nodes, warnings, the operator's lease.
+Facts of the cluster beside a workload's own objects: nodes, Warning events, the operator's lease.
 
 All of it is optional. A person may be allowed to see one namespace only, so a node that
 is not in here is unknown, not dead; and a lease that cannot be read says nothing about
@@ -50,7 +50,7 @@ class OperatorState:
 
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
-    """What is known of a cluster beside one workload's objects."""
+    """The nodes, Warning events and operator of a cluster, as far as the user may read them."""
 
     nodes: Mapping[str, NodeState] = field(default_factory=dict)
     warnings: Sequence[Object] = ()  # events of type Warning
@@ -80,7 +80,7 @@ def read_node(node: Object) -> NodeState:
 
 
 def read_lease(lease: Object) -> OperatorState | None:
-    """What a lease says of the operator that holds it."""
+    """The state of the operator, from its lease; None if the lease was never renewed."""
     spec: Object = lease.get("spec") or {}
     renewed = find_time(spec.get("renewTime"))
     if renewed is None:
@@ -94,13 +94,13 @@ def read_lease(lease: Object) -> OperatorState | None:
 
 
 def find_subject(event: Object) -> Object:
-    """What an event is about, in either form of events."""
+    """The object that an event is about, in either API of events."""
     subject: Object = event.get("involvedObject") or event.get("regarding") or {}
     return subject
 
 
 def find_text(event: Object) -> str:
-    """What an event says, in one line."""
+    """The message of an event, in one line."""
     return " ".join(str(event.get("message") or event.get("note") or "").split())
 
 

@@ -1,9 +1,9 @@
 """
-Crashes of pods that are gone: what the cluster remembers of a group that was made anew.
+Crashes of pods that are gone, from the failures that the operator recorded for a group.
 
 The record names container and exit code, and how often in a row the group failed. One
-failure is told and calls nobody; from the second on the group is in a crash loop, until
-it has been ready for as long as its next wait would be. So the verdict is the same
+failure is shown, and asks nothing of the user; from the second on the group is in a crash loop,
+until it has been ready for as long as its next wait would be. So the verdict is the same
 while the group waits, while it starts, and while it is ready for a moment.
 """
 
@@ -33,7 +33,7 @@ def remember_crashes(observed: Observed, workload: Workload, now: datetime) -> I
 
 
 def _is_in_force(failure: Failure, group: Group | None, backoff: Backoff, now: float) -> bool:
-    # What an edited group was made from is not told by its revision, but that it serves is.
+    # An edited group has no revision. Until it serves, the age of the failure decides.
     if group is None or (not group.revision and group.ready_since is None):
         return is_recent(failure, backoff, now)
     if find_failure({failure.ordinal: failure}, group, backoff) is None:

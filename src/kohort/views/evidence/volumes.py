@@ -1,8 +1,8 @@
 """
-What a pod lacks to start: a volume that cannot be mounted, a ConfigMap or Secret that is missing.
+Pods that cannot start: a volume cannot be mounted, or a ConfigMap or Secret is missing.
 
-Of a volume no status tells, only Warning events do, and they stay after the volume is there. So
-they count while the pod has no sandbox: a node makes one when all volumes are mounted.
+The status of a pod does not show volumes. Only Warning events do, and they stay after the volume
+was mounted. So they count while the pod has no sandbox: a node makes one when all are mounted.
 """
 
 import re
@@ -15,7 +15,7 @@ from kohort.views.evidence.cluster import ClusterFacts, find_text
 FAILED_MOUNT, CONFIG_ERROR = "FailedMount", "CreateContainerConfigError"
 INVALID_IMAGE = "InvalidImageName"
 CREATING = ("ContainerCreating", "PodInitializing")
-# How the kubelet tells of a try; other texts tell that it has waited long.
+# How the kubelet begins the message of a failed try; other messages say that it waited long.
 _TRY = "MountVolume."
 _MISSING = re.compile(r'(configmap|secret) "([^"]+)" not found')
 _NO_KEY = re.compile(r"couldn't find key (\S+) in (ConfigMap|Secret) [^/ ]+/(\S+)")
@@ -24,7 +24,7 @@ _WORDS = {"configmap": "ConfigMap", "secret": "Secret"}
 
 @dataclass(frozen=True, slots=True)
 class MissingObject:
-    """What a pod refers to and does not find."""
+    """A ConfigMap or Secret, or a key of one, that a pod refers to and that does not exist."""
 
     kind: str
     name: str

@@ -1,29 +1,26 @@
 """
 Why a gang waits: its object, its queue, and the domain that comes nearest to holding it.
 
-What is counted is counted with the arithmetic of the scheduler of the embedded cluster,
-on the raw objects of any cluster: the answer is what that scheduler would say, and on
-another one a good guess. What the scheduler in use says itself stands beside it.
+Room is counted with the arithmetic of the embedded cluster's scheduler, on the raw objects of any
+cluster: for that scheduler the answer is exact, for another one it is a good guess. The
+message of the scheduler in use stands beside it.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kohort.apis.gangs.definitions.volcano import POD_GROUP
 from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.objections import find_objections
 from kohort.cluster.node_labels import HOST, RACK, SPINE
 from kohort.cluster.objects import Kind, Object, annotations_of, labels_of
 from kohort.model.observed import Group
-from kohort.placement.amounts import Amounts, read_amounts
 from kohort.placement.fits import Wish, explain
 from kohort.placement.raw_objects import find_node
-from kohort.placement.sentences import describe, write_amount
+from kohort.placement.sentences import describe
 from kohort.views.picture import Picture
 
 GROUPS_MAX = 2
 _LEVELS = (SPINE, RACK)
-_OVER_QUOTA = "queue resource quota insufficient"  # as Volcano says it
-_SCHEDULED = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +30,11 @@ class Evidence:
     nodes: Sequence[Object] = ()
     pods: Sequence[Object] = ()
     hypernodes: Sequence[Object] = ()
-    # Objects of gangs by kind and name; a kind that is not served is not in it, and one
-    # that may not be seen has None.
+    # Objects of gangs and their queues, by kind and name; a kind that is not served is not in
+    # it, and one that the user may not list has None.
     objects: Mapping[Kind, Mapping[str, Object] | None] = field(default_factory=dict)
-    queues: Mapping[str, Object] | None = None  # None: they may not be seen
     dialects: Sequence[Dialect] = ()
-    are_nodes_seen: bool = True  # false: we may not look at nodes, so room is not counted
+    are_nodes_seen: bool = True  # false: the user may not list nodes, so room is not counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,7 @@ class _Waiting:
 
 
 def find_dialects(picture: Picture, known: Sequence[Dialect]) -> tuple[Dialect, ...]:
-    """The dialects of which somebody who waits says that he is in a gang."""
+    """The dialects in which a waiting pod says that it is in a gang."""
     return tuple(dict.fromkeys(w.dialect for w in _find_waiting(picture, known)))
 
 
@@ -77,7 +73,7 @@ def _find_waiting(picture: Picture, known: Sequence[Dialect]) -> Iterator[_Waiti
 
 
 def _find_gang(pod: Object, known: Sequence[Dialect]) -> tuple[Dialect, str] | None:
-    """The gang that a pod says it is in; the scheduler that it names decides who is meant."""
+    """The gang that labels or annotations of a pod name; its scheduler's dialect comes first."""
     scheduler = (pod.get("spec") or {}).get("schedulerName", "")
     for dialect in sorted(known, key=lambda d: d.scheduler != scheduler):
         name = dialect.find_gang(labels_of(pod), annotations_of(pod))
@@ -143,7 +139,7 @@ def _describe_object(evidence: Evidence, found: _Waiting, told: Collection[str])
         phase = (obj.get("status") or {}).get("phase")
         yield from [f"phase {phase}"] if phase else []
         # What its members say already is not said twice.
-        for text in _find_objections(obj):
+        for text in find_objections(obj):
             yield from [] if text in told else [f"its scheduler says: {text}"]
 
 
@@ -170,63 +166,7 @@ def _find_hurdles(evidence: Evidence, found: _Waiting) -> Iterator[str]:
             "it does not exist, and nobody is placed without it: the operator makes it again, "
             f"if it runs with --gang {dialect.name}"
         )
-    elif kind == POD_GROUP:
-        yield from _judge_queue(obj, evidence)
-
-
-def _find_objections(obj: Object) -> Iterator[str]:
-    for condition in (obj.get("status") or {}).get("conditions") or ():
-        name, is_true = condition.get("type"), condition.get("status") == "True"
-        says_no = (name == "Unschedulable" and is_true) or (name in _SCHEDULED and not is_true)
-        if says_no and condition.get("message"):
-            yield condition["message"]
-
-
-def _judge_queue(obj: Object, evidence: Evidence) -> Iterator[str]:
-    spec = obj.get("spec") or {}
-    name = spec.get("queue") or "default"
-    if evidence.queues is None:
         return
-    queue = evidence.queues.get(name)
-    if queue is None:
-        yield f"queue {name} does not exist: make it, or name another"
-        return
-    state = (queue.get("status") or {}).get("state") or "Open"
-    if state != "Open":
-        yield f"queue {name} is {state} and lets nobody in: open it, or name another"
-    asked = read_amounts(spec.get("minResources"))
-    cap = read_amounts((queue.get("spec") or {}).get("capability"))
-    over = {r: amount for r, amount in asked.items() if r in cap and amount > cap[r]}
-    if over:
-        # A queue may be narrowed when the gang is in it: then it waits there for ever.
-        yield (
-            f"minResources asks for {_write(over)}, more than queue {name} may have: "
-            "raise its capability, or name another"
-        )
-        return
-    if any(_OVER_QUOTA in text for text in _find_objections(obj)):
-        # Pods may ask for more than minResources says, and others may be in the queue.
-        yield (
-            f"queue {name} may not have so much more: raise its capability, name another, "
-            "or wait for those in it"
-        )
-        return
-    if (obj.get("status") or {}).get("phase") != "Pending":
-        return
-    total = _sum_rooms(evidence.nodes)
-    short = {r: amount for r, amount in asked.items() if amount > total.get(r, 0)}
-    if short and evidence.nodes:
-        yield f"minResources asks for {_write(short)}, more than the cluster has"
-
-
-def _sum_rooms(nodes: Sequence[Object]) -> Amounts:
-    total: Amounts = {}
-    for node in nodes:
-        room = read_amounts((node.get("status") or {}).get("allocatable"))
-        for name, amount in room.items():
-            total[name] = total.get(name, 0) + amount
-    return total
-
-
-def _write(amounts: Amounts) -> str:
-    return ", ".join(f"{write_amount(name, amount)} {name}" for name, amount in amounts.items())
+    queues = evidence.objects.get(dialect.queues) if dialect.queues is not None else None
+    if queues is not None:
+        yield from dialect.judge_queue(obj, queues, evidence.nodes)

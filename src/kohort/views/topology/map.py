@@ -1,8 +1,8 @@
 """
-The map of a cluster: its domains as a tree, with free GPUs, and who sits on each node.
+The map of a cluster: its domains as a tree, with free GPUs, and the pods of each node.
 
-A domain that holds one node and nothing else is that node: it is shown once. What is free is
-what a pod can get: nodes that are cordoned or not ready have nothing free.
+A domain that holds one node and nothing else is shown once, as that node. GPUs are free if
+a pod can get them: nodes that are cordoned or not ready have none.
 """
 
 from dataclasses import dataclass

@@ -57,7 +57,7 @@ class Spread:
     """One workload with its groups."""
 
     row: Row
-    asked: str  # what the workload asks of the network; empty: nothing
+    asked: str  # the topology that the workload asks for; empty: none
     widest: Width | None  # of all groups
     groups: tuple[GroupSpread, ...]
 
@@ -77,7 +77,7 @@ def make_spread(picture: Picture, atlas: Atlas) -> Spread:
 
 
 def describe_pack(pack: Pack, forest: Forest) -> str:
-    """What a workload asks for, in words."""
+    """The topology that a workload asks for, in words."""
     if pack.tier is None and not pack.tier_name:
         return f"{pack.strength}, as near as there is room"
     limit = f"tier {pack.tier_name}" if pack.tier_name else forest.name_of_tier(pack.tier or 0)

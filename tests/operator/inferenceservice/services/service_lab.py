@@ -12,9 +12,10 @@ from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
 from kohort.apis.inferenceservice.base_model.api import BASE_MODEL, CLUSTER_BASE_MODEL
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster import kinds as builtin
 from kohort.cluster.objects import Object, find_condition, labels_of, name_of
-from kohort.simulator import kinds as builtin
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 KIND = INFERENCE_SERVICE.kind
 API = KIND.api_version

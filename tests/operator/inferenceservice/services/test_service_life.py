@@ -3,13 +3,14 @@
 import pytest
 from service_lab import KIND, RBG, ServiceLab, kinds, service, start
 
+from kohort.cluster.kinds import DEPLOYMENT, SERVICE
 from kohort.cluster.objects import name_of
 
 
 class TestBirth:
     async def test_an_engine_becomes_a_deployment_and_is_ready(self, lab: ServiceLab):
         await start(lab)
-        assert [name_of(each) for each in lab.all(kinds.DEPLOYMENT)] == ["chat-engine"]
+        assert [name_of(each) for each in lab.all(DEPLOYMENT)] == ["chat-engine"]
         assert len(lab.pods("engine")) == 1
 
     @pytest.mark.parametrize("mode", ["", RBG])
@@ -32,5 +33,5 @@ class TestBirth:
         await start(lab, service("engine", "router", mode=mode))
         await lab.delete(KIND, "chat")
         await lab.until(lambda: not lab.pods())
-        assert not lab.all(kinds.DEPLOYMENT) and not lab.all(kinds.ROLE_BASED_GROUP)
-        assert [name_of(each) for each in lab.all(kinds.SERVICE)] == ["kubernetes"]
+        assert not lab.all(DEPLOYMENT) and not lab.all(kinds.ROLE_BASED_GROUP)
+        assert [name_of(each) for each in lab.all(SERVICE)] == ["kubernetes"]

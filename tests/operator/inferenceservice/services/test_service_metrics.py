@@ -1,9 +1,12 @@
 """Metrics of services by the strategy that runs them."""
 
+from lab_metrics import LabMetrics
 from service_lab import KIND, RBG, ServiceLab, kinds, service, start
 
 from kohort.apis.inferenceservice import labels
 from kohort.controller.process.measures import Measures
+
+NAME = {"kind": "InferenceService", "namespace": "default", "name": "chat"}
 
 
 def count(strategy: str, number: int) -> str:
@@ -49,3 +52,28 @@ async def test_a_service_that_cannot_be_resolved_has_no_strategy(lab: ServiceLab
     text = measures.registry.render()
     assert "kohort_strategy_workloads{" not in text
     assert "kohort_strategy_reconcile_seconds_count{" not in text
+
+
+async def test_the_components_of_a_service_are_its_roles(lab: ServiceLab):
+    metrics = LabMetrics(lab)
+    await start(lab, service("engine", "decoder"))
+    for role in ("engine", "decoder"):
+        asked = {**NAME, "level": "instance", "role": role}
+        assert metrics.sum("kohort_units", **asked, phase="ready") == 1
+        assert metrics.sum("kohort_units_desired", **asked) == 1
+    assert metrics.sum("kohort_units_desired", **NAME, level="member") == 2
+    assert metrics.sum("kohort_start_seconds_count", kind=KIND.name, phase="ready") == 2
+
+
+async def test_a_rollout_of_a_service_is_measured(lab: ServiceLab):
+    metrics = LabMetrics(lab)
+    await start(lab, service("engine"))
+    assert metrics.sum("kohort_rollout_progress_ratio", **NAME) == 1
+    runners = {runner.component.name: runner for runner in lab.world.runners}
+    lab.hold_component(runners["deployments"])
+    await lab.set_field("/spec/engine/runner", {"env": [{"name": "A", "value": "1"}]})
+    await lab.run(1)
+    lab.release_component(runners["deployments"])
+    await lab.until(lambda: 0 <= metrics.sum("kohort_rollout_progress_ratio", **NAME) < 1, 60)
+    await lab.until(lambda: metrics.sum("kohort_rollout_progress_ratio", **NAME) == 1, 120)
+    assert metrics.sum("kohort_rollout_duration_seconds_count", kind=KIND.name) == 1

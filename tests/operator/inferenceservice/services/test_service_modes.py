@@ -3,9 +3,10 @@
 from service_lab import KIND, RBG, RUNNER, ServiceLab, kinds, model, runtime, service, start
 
 from kohort.apis.inferenceservice import labels
+from kohort.apiserver.api.requests import DeleteOptions
+from kohort.cluster import kinds as builtin
+from kohort.cluster.kinds import AUTOSCALER, DEPLOYMENT
 from kohort.cluster.objects import name_of
-from kohort.simulator import kinds as builtin
-from kohort.simulator.api.requests import DeleteOptions
 
 PORT = {"port": 80}
 GANG = {
@@ -42,10 +43,10 @@ async def test_a_foreign_deployment_of_the_name_is_never_touched(lab: ServiceLab
     }
     await lab.apply(foreign)
     await lab.run(5)
-    before = lab.find(kinds.DEPLOYMENT, "chat-engine")
+    before = lab.find(DEPLOYMENT, "chat-engine")
     await lab.apply(service())
     await lab.run(30)
-    after = lab.find(kinds.DEPLOYMENT, "chat-engine")
+    after = lab.find(DEPLOYMENT, "chat-engine")
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
     assert after["spec"] == before["spec"]
     stalled = lab.condition("Stalled")
@@ -89,7 +90,7 @@ async def test_a_service_that_becomes_virtual_keeps_no_workload(lab: ServiceLab)
     await start(lab, service("engine", "router"))
     await lab.annotate(labels.DEPLOYMENT_MODE, "VirtualDeployment")
     await lab.until(lambda: not lab.pods(), 60)
-    assert not lab.all(kinds.DEPLOYMENT) and not lab.all(kinds.AUTOSCALER)
+    assert not lab.all(DEPLOYMENT) and not lab.all(AUTOSCALER)
     assert lab.condition()["reason"] == "VirtualDeployment"
 
 

@@ -1,9 +1,10 @@
 """A service that is deleted without its objects, and applied again, takes them back."""
 
 import pytest
-from service_lab import KIND, RBG, ServiceLab, kinds, service, start
+from service_lab import KIND, RBG, ServiceLab, service, start
 
 from kohort.apis.inferenceservice import labels
+from kohort.cluster.kinds import AUTOSCALER, BUDGET, DEPLOYMENT, SERVICE
 from kohort.cluster.objects import Object, find_controller
 
 
@@ -32,7 +33,7 @@ async def test_orphans_are_adopted_and_no_pod_restarts(lab: ServiceLab, mode: st
     await lab.until(lab.is_ready, 120)
     assert lab.uids() == before
     uid = lab.service()["metadata"]["uid"]
-    for name, kind in (("chat", kinds.SERVICE), ("chat-engine", kinds.AUTOSCALER)):
+    for name, kind in (("chat", SERVICE), ("chat-engine", AUTOSCALER)):
         assert find_controller(lab.find(kind, name))["uid"] == uid
 
 
@@ -40,7 +41,7 @@ async def test_an_orphan_of_the_other_form_goes_when_the_new_one_serves(lab: Ser
     await start(lab, service("engine"))
     await forget(lab)
     await lab.apply(service("engine", mode=RBG))
-    await lab.until(lambda: lab.find(kinds.DEPLOYMENT, "chat-engine") is None, 240)
+    await lab.until(lambda: lab.find(DEPLOYMENT, "chat-engine") is None, 240)
     await lab.until(lab.is_ready, 120)
     assert len(lab.pods("engine")) == 1
 
@@ -50,4 +51,4 @@ async def test_an_object_that_a_user_made_is_not_adopted(lab: ServiceLab):
     await lab.apply(make_budget("mine"))
     await lab.apply(service("engine"))
     await lab.until(lab.is_ready, 120)
-    assert find_controller(lab.find(kinds.DISRUPTION_BUDGET, "mine")) is None
+    assert find_controller(lab.find(BUDGET, "mine")) is None

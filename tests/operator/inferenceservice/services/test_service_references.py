@@ -6,9 +6,11 @@ from service_lab import KIND, RBG, RUNNER, ServiceLab, kinds, model, runtime, se
 from kohort.apis.inferenceservice import labels
 from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
 from kohort.apis.inferenceservice.report import UPDATE_HELD
+from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.cluster import kinds as builtin
+from kohort.cluster.kinds import AUTOSCALER, DEPLOYMENT, SERVICE
 from kohort.cluster.objects import annotations_of
-from kohort.simulator import kinds as builtin
-from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 RUNTIMES = kinds.CLUSTER_SERVING_RUNTIME
 RUNNER_PATH = "/spec/engineConfig/runner"
@@ -19,7 +21,7 @@ async def set_runtime_image(lab: ServiceLab, image: str) -> None:
 
 
 async def scale(lab: ServiceLab, count: int) -> None:
-    target = lab.api.target(kinds.DEPLOYMENT, lab.namespace, "chat-engine", "scale")
+    target = lab.api.target(DEPLOYMENT, lab.namespace, "chat-engine", "scale")
     body = {"spec": {"replicas": count}}
     await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="hpa"))
 
@@ -86,7 +88,7 @@ class TestEdits:
         await edit_runtime(lab, ports)
         await lab.run(30)
         for name in ("chat", "chat-engine"):
-            (port,) = lab.find(kinds.SERVICE, name)["spec"]["ports"]
+            (port,) = lab.find(SERVICE, name)["spec"]["ports"]
             assert port["targetPort"] == 8080
 
     async def test_a_pod_that_dies_lets_no_edit_pass(self, lab: ServiceLab):
@@ -108,7 +110,7 @@ class TestEdits:
         await edit_runtime(lab, [{"op": "replace", "path": path, "value": gang}])
         await lab.run(60)
         assert lab.uids() == before and not lab.all(kinds.LEADER_WORKER_SET)
-        assert lab.find(kinds.AUTOSCALER, "chat-engine") is not None
+        assert lab.find(AUTOSCALER, "chat-engine") is not None
         assert lab.is_ready() and lab.condition(UPDATE_HELD)["status"] == "True"
         await lab.annotate(labels.AUTO_UPDATE, "true")
         await lab.until(lambda: bool(lab.all(kinds.LEADER_WORKER_SET)))
@@ -144,7 +146,7 @@ class TestEdits:
         lab.start_operator()
         await lab.run(30)
         assert lab.uids() == before
-        (deployment,) = lab.all(kinds.DEPLOYMENT)
+        (deployment,) = lab.all(DEPLOYMENT)
         assert labels.RENDERED_FROM in annotations_of(deployment)
 
 
@@ -189,7 +191,7 @@ class TestScale:
         await lab.set_field("/spec/engine/runner", {"env": [{"name": "A", "value": "1"}]})
         await lab.until(lab.is_ready)
         await lab.run(30)
-        assert lab.find(kinds.DEPLOYMENT, "chat-engine")["spec"]["replicas"] == 3
+        assert lab.find(DEPLOYMENT, "chat-engine")["spec"]["replicas"] == 3
 
     async def test_a_variable_that_is_taken_away_goes(self, lab: ServiceLab):
         await start(lab)
@@ -197,7 +199,7 @@ class TestScale:
         await lab.run(30)
         await lab.edit("chat", {"op": "remove", "path": "/spec/engine/runner"}, kind=KIND)
         await lab.run(30)
-        template = lab.find(kinds.DEPLOYMENT, "chat-engine")["spec"]["template"]
+        template = lab.find(DEPLOYMENT, "chat-engine")["spec"]["template"]
         names = [e["name"] for e in template["spec"]["containers"][0].get("env", ())]
         assert "A" not in names
 

@@ -11,10 +11,11 @@ import pytest_asyncio
 from service_lab import KIND, RBG, ServiceLab, kinds
 
 from kohort.apis.inferenceservice.assembly import OWNED
+from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.cluster import kinds as builtin
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object, find_condition, name_of
-from kohort.simulator import kinds as builtin
-from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 from ome_samples import SHARED, Sample, find_runtime, list_samples, stand_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -41,8 +42,6 @@ NOT_READY: dict[str, dict[str, tuple[str, str]]] = {
         **dict.fromkeys(SCALED_TO_ZERO, ("InvalidDeploymentMode", "Serverless")),
     },
 }
-# Its runtime mounts volumes that only the webhook for pods adds: a StatefulSet refuses that.
-UNMOUNTED = "deepseek-ai/deepseek-r1"
 APART = {*WIDE, *NOT_READY[""], *NOT_READY[RBG]}
 
 
@@ -126,20 +125,7 @@ BOTH = pytest.mark.parametrize("mode", ["", RBG], ids=["apart", "group"])
 @BOTH
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if s.id not in APART], ids=read_id)
 async def test_a_sample_is_ready_rests_and_goes(lab: Shelf, sample: Sample, mode: str):
-    if (sample.id, mode) != (UNMOUNTED, ""):
-        await prove(lab, sample, mode)
-
-
-async def test_a_sample_whose_template_is_refused_waits(lab: Shelf):
-    for sample in (each for each in SAMPLES if each.id == UNMOUNTED):
-        for obj in (find_runtime(sample), stand_in(sample), sample.write()):
-            await lab.apply(obj)
-        await lab.run(60)
-        ready = read_ready(lab, sample)
-        assert (ready["status"], ready["reason"]) == ("False", "Refused")
-        assert "dshm" in ready["message"]
-        refused = [each for each in lab.all(builtin.EVENT) if each["reason"] == "FailedCreate"]
-        assert any("dshm" in str(each) for each in refused)
+    await prove(lab, sample, mode)
 
 
 @BOTH

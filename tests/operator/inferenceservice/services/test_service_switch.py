@@ -4,10 +4,12 @@ import pytest
 from service_lab import KIND, RBG, ServiceLab, kinds, runtime, service, start
 
 from kohort.apis.inferenceservice import labels
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.store.entries import ChangeType, Event
+from kohort.cluster import kinds as builtin
+from kohort.cluster.kinds import AUTOSCALER, DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
 from kohort.cluster.objects import is_true, labels_of, name_of
-from kohort.simulator import kinds as builtin
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
-from kohort.simulator.store.entries import ChangeType, Event
+from kohort.cluster.port import PatchType
 
 RAW = "RawDeployment"
 
@@ -25,7 +27,7 @@ def count_endpoints(lab: ServiceLab, name: str) -> int:
 
 
 def forms(lab: ServiceLab) -> tuple[list[str], list[str]]:
-    deployments = [name_of(each) for each in lab.all(kinds.DEPLOYMENT)]
+    deployments = [name_of(each) for each in lab.all(DEPLOYMENT)]
     return sorted(deployments), [name_of(each) for each in lab.all(kinds.ROLE_BASED_GROUP)]
 
 
@@ -104,13 +106,13 @@ async def test_what_the_old_form_needs_stays_with_it(lab: ServiceLab):
     await lab.edit("chat", *change, kind=KIND)
     await lab.run(60)
     assert count_endpoints(lab, "chat") == 1
-    for kind in (kinds.ROLE, kinds.ROLE_BINDING, kinds.SERVICE_ACCOUNT, kinds.SERVICE):
+    for kind in (kinds.ROLE, kinds.ROLE_BINDING, SERVICE_ACCOUNT, SERVICE):
         assert lab.find(kind, "chat-router") is not None
 
 
 async def test_the_new_form_begins_with_the_units_of_the_old_one(lab: ServiceLab):
     await start(lab, service("engine", mode=RAW))
-    target = lab.api.target(kinds.DEPLOYMENT, lab.namespace, "chat-engine", "scale")
+    target = lab.api.target(DEPLOYMENT, lab.namespace, "chat-engine", "scale")
     body = {"spec": {"replicas": 3}}
     await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="hpa"))
     await lab.until(lambda: count_endpoints(lab, "chat") == 3)
@@ -168,7 +170,7 @@ async def test_workloads_of_the_old_form_go_after_what_stood_around_them(lab: Se
         if event.change is ChangeType.DELETED:
             gone.append((event.entry.decode()["kind"], event.entry.key[1]))
 
-    for kind in (kinds.DEPLOYMENT, kinds.AUTOSCALER):
+    for kind in (DEPLOYMENT, AUTOSCALER):
         lab.api.store.subscribe(lab.api.registry.of(kind).bucket, note)
     notes = f"/metadata/annotations/{labels.DEPLOYMENT_MODE.replace('/', '~1')}"
     change = (

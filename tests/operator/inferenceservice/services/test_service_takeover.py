@@ -1,5 +1,7 @@
 """
-Objects that a former controller made are taken over: no pod restarts, and its fields become ours.
+Objects that a former controller made are taken over: no pod restarts, whatever we would render.
+
+Fields of that controller become ours when one of them changes, not before.
 
 They are what our own rendering gives, signed by the other's field manager and without the mark of
 ours: that both controllers render the same is the matter of golden values elsewhere.
@@ -10,8 +12,9 @@ from copy import deepcopy
 from service_lab import ServiceLab, kinds, service, start
 
 from kohort.apis.inferenceservice import labels
+from kohort.apiserver.api.requests import Patch, WriteOptions
 from kohort.cluster.objects import annotations_of, name_of
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 VARIABLE = {"name": "FORMER", "value": "1"}
 
@@ -46,8 +49,6 @@ async def test_no_pod_restarts_and_the_mark_is_set(lab: ServiceLab):
     assert lab.uids() == before
     for found in lab.all(kinds.DEPLOYMENT):
         assert labels.RENDERED_FROM in annotations_of(found)
-        managers = {e["manager"] for e in found["metadata"]["managedFields"]}
-        assert "manager" not in managers
     await lab.run(5)
     rest = dict(lab.cluster.tried)
     await lab.run(300)
@@ -65,3 +66,50 @@ async def test_a_variable_of_the_former_controller_goes_when_nobody_wants_it(lab
     await lab.set_field("/spec/engine/runner", {"env": []})
     await lab.run(30)
     assert "FORMER" not in find_variables(lab)
+
+
+async def test_what_we_would_render_otherwise_waits_for_an_edit_of_the_service(lab: ServiceLab):
+    await start(lab)
+    await lab.stop_operator()
+    await disown(lab)
+    image = {"op": "replace", "path": "/spec/engineConfig/runner/image", "value": "engine:2"}
+    await lab.edit("srt", image, kind=kinds.CLUSTER_SERVING_RUNTIME)
+    before = lab.uids()
+    lab.start_operator()
+    await lab.run(60)
+    assert lab.uids() == before
+    assert lab.condition("UpdateHeld")["status"] == "True"
+    await lab.set_field("/spec/engine/labels", {"edited": "yes"})
+    await lab.run(60)
+    images = {pod["spec"]["containers"][0]["image"] for pod in lab.pods("engine").values()}
+    assert images == {"engine:2"}
+    assert lab.condition("UpdateHeld") == {}
+
+
+async def test_a_rendering_that_is_the_same_again_is_held_no_more(lab: ServiceLab):
+    await start(lab)
+    await lab.stop_operator()
+    await disown(lab)
+    before = lab.uids()
+    place = {"op": "replace", "path": "/spec/engineConfig/runner/image"}
+    await lab.edit("srt", {**place, "value": "engine:2"}, kind=kinds.CLUSTER_SERVING_RUNTIME)
+    lab.start_operator()
+    await lab.run(30)
+    await lab.edit("srt", {**place, "value": "engine:1"}, kind=kinds.CLUSTER_SERVING_RUNTIME)
+    await lab.run(30)
+    assert lab.condition("UpdateHeld") == {}
+    assert lab.uids() == before
+
+
+async def test_annotations_of_the_former_controller_on_pods_do_not_restart_them(lab: ServiceLab):
+    await start(lab)
+    await lab.stop_operator()
+    note = {"spec": {"template": {"metadata": {"annotations": {labels.SERVICE_TYPE: "ClusterIP"}}}}}
+    target = lab.api.target(kinds.DEPLOYMENT, lab.namespace, "chat-engine")
+    await lab.api.patch(target, Patch(PatchType.MERGE, note), WriteOptions(manager="manager"))
+    await lab.run(60)
+    await disown(lab)
+    before = lab.uids()
+    lab.start_operator()
+    await lab.run(60)
+    assert lab.uids() == before

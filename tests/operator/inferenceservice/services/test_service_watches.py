@@ -4,18 +4,27 @@ import pytest
 from service_lab import ServiceLab, kinds, model, runtime, service, start
 
 from kohort.apis.inferenceservice import labels
+from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.cluster.kinds import (
+    AUTOSCALER,
+    BUDGET,
+    CONFIG_MAP,
+    DEPLOYMENT,
+    SERVICE,
+    SERVICE_ACCOUNT,
+)
 from kohort.cluster.objects import Kind, labels_of
-from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.cluster.port import PatchType
 
 LABELLED = (
-    kinds.CONFIG_MAP,
-    kinds.SERVICE,
-    kinds.SERVICE_ACCOUNT,
+    CONFIG_MAP,
+    SERVICE,
+    SERVICE_ACCOUNT,
     kinds.ROLE,
     kinds.ROLE_BINDING,
-    kinds.DEPLOYMENT,
-    kinds.AUTOSCALER,
-    kinds.DISRUPTION_BUDGET,
+    DEPLOYMENT,
+    AUTOSCALER,
+    BUDGET,
 )
 
 

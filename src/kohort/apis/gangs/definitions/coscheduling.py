@@ -18,11 +18,11 @@ Count = Annotated[Int32 | None, about("Pods.")]
 
 
 class PodGroupSpec(Model):
-    """What is asked for."""
+    """The desired state of a PodGroup."""
 
     min_member: Annotated[Int32 | None, about("Pods that start together.", ge=1)] = None
     min_resources: Annotated[
-        Amounts | None, about("What the cluster must have before any pod is tried.")
+        Amounts | None, about("Resources that the cluster must have before any pod is tried.")
     ] = None
     schedule_timeout_seconds: Annotated[
         Int32 | None, about("How long pods that have a place wait for the others.")
@@ -30,7 +30,7 @@ class PodGroupSpec(Model):
 
 
 class PodGroupStatus(Model):
-    """What was seen."""
+    """The observed state of a PodGroup."""
 
     failed: Count = None
     occupied_by: Annotated[str | None, about("Whose pods it holds.")] = None

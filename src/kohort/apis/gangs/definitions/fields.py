@@ -36,7 +36,7 @@ Names = Annotated[list[str], Atomic]
 
 
 class SelectorTerm(Model):
-    """One thing that labels must satisfy."""
+    """One requirement on the labels of an object."""
 
     key: Annotated[str, about("The label.")]
     operator: Annotated[str, about("In, NotIn, Exists or DoesNotExist.")]
@@ -44,7 +44,7 @@ class SelectorTerm(Model):
 
 
 class Selector(Model):
-    """Picks objects by their labels; all that is said must hold."""
+    """Selects objects by their labels; all requirements must hold."""
 
     match_expressions: Annotated[
         list[SelectorTerm] | None, Atomic, about("Terms, all of which hold.")
@@ -58,7 +58,7 @@ LabelSelector = Annotated[Selector, words(**{"x-kubernetes-map-type": "atomic"})
 
 
 class SessionCondition(Model):
-    """One thing that a scheduling session found out."""
+    """A condition that a session of the scheduler wrote."""
 
     last_transition_time: Annotated[
         str | None, words(format="date-time"), about("When the status last changed.")
@@ -69,4 +69,4 @@ class SessionCondition(Model):
     transition_id: Annotated[str | None, about("The session that found it out.")] = field(
         default=None, name="transitionID"
     )
-    type: Annotated[str | None, about("What it is about.")] = None
+    type: Annotated[str | None, about("The name of the condition.")] = None

@@ -49,7 +49,7 @@ class SubGroup(Model):
 
 
 class PodGroupSpec(Model):
-    """What is asked for."""
+    """The desired state of a PodGroup."""
 
     backoff_limit: Annotated[Int32 | None, about("Retries of its job.")] = None
     completions: Annotated[Int32 | None, about("Pods of its job that must succeed.")] = None
@@ -93,7 +93,7 @@ class QueueDetails(Model):
 
 
 class ReasonDetails(Model):
-    """What goes with a reason."""
+    """Details of a reason."""
 
     queue_details: Annotated[QueueDetails | None, about("How full the queue was.")] = None
 
@@ -118,11 +118,11 @@ class SchedulingCondition(Model):
     transition_id: Annotated[str | None, about("Counts the changes.")] = field(
         default=None, name="transitionID"
     )
-    type: Annotated[str | None, about("What it is about.")] = None
+    type: Annotated[str | None, about("The name of the condition.")] = None
 
 
 class ResourcesStatus(Model):
-    """What the group asks for and has."""
+    """The resources that the group requests and has."""
 
     allocated: Annotated[Amounts | None, about("What it has.")] = None
     allocated_non_preemptible: Annotated[
@@ -132,7 +132,7 @@ class ResourcesStatus(Model):
 
 
 class PodGroupStatus(Model):
-    """What was seen."""
+    """The observed state of a PodGroup."""
 
     conditions: Annotated[list[SessionCondition] | None, about("How it is.")] = None
     failed: Count = None
@@ -161,7 +161,7 @@ class TopologyLevel(Model):
 
 
 class TopologySpec(Model):
-    """What is asked for."""
+    """The desired state of a Topology."""
 
     levels: Annotated[
         list[TopologyLevel],

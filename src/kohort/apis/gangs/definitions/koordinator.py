@@ -25,11 +25,11 @@ Count = Annotated[Int32 | None, about("Pods.")]
 
 
 class PodGroupSpec(Model):
-    """What is asked for."""
+    """The desired state of a PodGroup."""
 
     min_member: Annotated[Int32 | None, about("Pods that start together.")] = None
     min_resources: Annotated[
-        Amounts | None, about("What the cluster must have before any pod is tried.")
+        Amounts | None, about("Resources that the cluster must have before any pod is tried.")
     ] = None
     schedule_timeout_seconds: Annotated[
         Int32 | None, about("How long pods that have a place wait for the others.")
@@ -37,7 +37,7 @@ class PodGroupSpec(Model):
 
 
 class PodGroupStatus(Model):
-    """What was seen."""
+    """The observed state of a PodGroup."""
 
     failed: Count = None
     occupied_by: Annotated[str | None, about("Whose pods it holds.")] = None
@@ -59,7 +59,7 @@ class Layer(Model):
 
 
 class NetworkTopologySpec(Model):
-    """What is asked for."""
+    """The desired state of a NetworkTopology."""
 
     network_topology_spec: Annotated[list[Layer], about("The layers.")]
 
@@ -72,7 +72,7 @@ class TopologyName(Model):
 
 
 class DomainStatus(Model):
-    """What is in one domain."""
+    """The nodes of one domain, and its place in the tree."""
 
     node_num: Annotated[Int32, about("Nodes.")]
     topology_info: Annotated[TopologyName, about("The domain.")]
@@ -82,7 +82,7 @@ class DomainStatus(Model):
 
 
 class NetworkTopologyStatus(Model):
-    """What was seen."""
+    """The observed state of a NetworkTopology."""
 
     detail_status: Annotated[list[DomainStatus] | None, about("The domains.")] = None
 

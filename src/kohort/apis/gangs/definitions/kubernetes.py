@@ -70,7 +70,7 @@ class TemplateReference(Model):
 
 
 class PodGroupSpec(Model):
-    """What is asked for. It cannot be changed."""
+    """The desired state of a PodGroup. It cannot be changed."""
 
     scheduling_policy: Annotated[SchedulingPolicy, about("Whether its pods start together.")]
     disruption_mode: Annotated[
@@ -88,13 +88,13 @@ class PodGroupSpec(Model):
 
 
 class PodGroupStatus(Model):
-    """What was seen."""
+    """The observed state of a PodGroup."""
 
     conditions: Annotated[Conditions | None, about("PodGroupScheduled, DisruptionTarget.")] = None
 
 
 class PodGroupTemplate(Model):
-    """What groups are made from."""
+    """The template of a PodGroup."""
 
     name: Annotated[str, about("The name.")]
     scheduling_policy: Annotated[SchedulingPolicy, about("Whether pods start together.")]
@@ -108,7 +108,7 @@ class PodGroupTemplate(Model):
 
 
 class Controller(Model):
-    """Whose pods they are."""
+    """The object that owns the pods of the workload."""
 
     kind: Annotated[str, about("Its kind.")]
     name: Annotated[str, about("Its name.")]
@@ -116,7 +116,7 @@ class Controller(Model):
 
 
 class WorkloadSpec(Model):
-    """What is asked for. It cannot be changed."""
+    """The desired state of a Workload. It cannot be changed."""
 
     pod_group_templates: Annotated[
         list[PodGroupTemplate],

@@ -18,11 +18,7 @@ from kohort.apis.gangs.definitions.fields import (
     rules,
     words,
 )
-from kohort.cluster.objects import Kind
-
-POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
-QUEUE = Kind("scheduling.volcano.sh", "v1beta1", "Queue", "queues", namespaced=False)
-HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", namespaced=False)
+from kohort.apis.gangs.dialects.volcano import HYPER_NODE, POD_GROUP, QUEUE
 
 Count = Annotated[Int32 | None, about("Pods.", ge=0)]
 Groups = Annotated[Int32 | None, about("Pod groups.", ge=0)]
@@ -60,11 +56,11 @@ class SubGroupPolicy(Model):
 
 
 class PodGroupSpec(Model):
-    """What is asked for."""
+    """The desired state of a PodGroup."""
 
     min_member: Annotated[Int32 | None, about("Pods that are bound together.", ge=0)] = None
     min_resources: Annotated[
-        Amounts | None, about("What must be free before the group is let in.")
+        Amounts | None, about("Resources that must be free before the queue lets the group in.")
     ] = None
     min_task_member: Annotated[
         dict[str, Int32] | None, about("Pods that are bound together, by role.")
@@ -82,7 +78,7 @@ class PodGroupSpec(Model):
 
 
 class PodGroupStatus(Model):
-    """What was seen."""
+    """The observed state of a PodGroup."""
 
     conditions: Annotated[
         list[SessionCondition] | None, about("Scheduled, or Unschedulable and why.")
@@ -100,10 +96,10 @@ class NodeGroups(Model):
     """Groups of nodes, by name."""
 
     preferred_during_scheduling_ignored_during_execution: Annotated[
-        list[str] | None, about("Those that are preferred.")
+        list[str] | None, about("Groups that are preferred.")
     ] = None
     required_during_scheduling_ignored_during_execution: Annotated[
-        list[str] | None, about("Those that are demanded.")
+        list[str] | None, about("Groups that are required.")
     ] = None
 
 
@@ -117,19 +113,19 @@ class QueueAffinity(Model):
 class QueueCluster(Model):
     """A share of a queue in another cluster."""
 
-    capacity: Annotated[Amounts | None, about("What it holds there.")] = None
+    capacity: Annotated[Amounts | None, about("The resources of the queue there.")] = None
     name: Annotated[str | None, about("The cluster.")] = None
     weight: Annotated[Int32 | None, about("Its share.")] = None
 
 
 class Guarantee(Model):
-    """What is kept for a queue."""
+    """The resources that are reserved for a queue."""
 
     resource: Annotated[Amounts | None, about("The amounts.")] = None
 
 
 class QueueSpec(Model):
-    """What is asked for."""
+    """The desired state of a Queue."""
 
     affinity: Annotated[QueueAffinity | None, about("Where its pods go.")] = None
     capability: Annotated[Amounts | None, about("The most that it may use.")] = None
@@ -137,11 +133,13 @@ class QueueSpec(Model):
         Literal["fifo", "traverse"],
         about("Whether the first group that does not fit holds up the others."),
     ] = "traverse"
-    deserved: Annotated[Amounts | None, about("What it may take back from others.")] = None
+    deserved: Annotated[
+        Amounts | None, about("Resources that it may take back from other queues.")
+    ] = None
     extend_clusters: Annotated[
         list[QueueCluster] | None, about("Its shares in other clusters.")
     ] = None
-    guarantee: Annotated[Guarantee | None, about("What is kept for it.")] = None
+    guarantee: Annotated[Guarantee | None, about("Resources that are reserved for it.")] = None
     parent: Annotated[
         str | None, about("The queue above it.", max_length=253, pattern=SUBDOMAIN)
     ] = None
@@ -152,14 +150,14 @@ class QueueSpec(Model):
 
 
 class Reservation(Model):
-    """What is locked for a queue."""
+    """The nodes and resources that are locked for a queue."""
 
     nodes: Annotated[list[str] | None, about("The nodes.")] = None
     resource: Annotated[Amounts | None, about("The amounts.")] = None
 
 
 class QueueStatus(Model):
-    """What was seen."""
+    """The observed state of a Queue."""
 
     allocated: Annotated[Amounts | None, about("What its pods use.")] = None
     completed: Groups = None
@@ -175,13 +173,13 @@ class QueueStatus(Model):
 
 
 class ExactMatch(Model):
-    """One by name."""
+    """A member with exactly this name."""
 
     name: Annotated[str, about("The name.", min_length=1, max_length=253, pattern=SUBDOMAIN)]
 
 
 class RegexMatch(Model):
-    """Those whose name matches."""
+    """Members whose name matches a pattern."""
 
     pattern: Annotated[str, about("The regular expression.", min_length=1)]
 
@@ -218,7 +216,7 @@ class Member(Model):
 
 
 class HyperNodeSpec(Model):
-    """What is asked for."""
+    """The desired state of a HyperNode."""
 
     tier: Annotated[int, about("How wide it is; smaller is nearer.", ge=0)]
     members: Annotated[list[Member] | None, words(minItems=1), about("What is in it.")] = None
@@ -226,7 +224,7 @@ class HyperNodeSpec(Model):
 
 
 class HyperNodeStatus(Model):
-    """What was seen."""
+    """The observed state of a HyperNode."""
 
     conditions: Annotated[list[Condition] | None, about("How it is.")] = None
     node_count: Annotated[Int64 | None, about("Members by name.", ge=0)] = None

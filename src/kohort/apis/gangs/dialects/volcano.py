@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kohort.apis.gangs.dialect import Dialect, Survey
 from kohort.apis.gangs.dialects.objects import mark_pod, write_group
+from kohort.apis.gangs.dialects.volcano_queues import judge_queue
 from kohort.apis.gangs.intent import Intent, Membership, SubgroupKind, Tier, Tiers
 from kohort.cluster.objects import Kind, Object
 from kohort.model.placement import Pack, Strength
@@ -21,6 +22,7 @@ from kohort.placement.forest import build_forest
 from kohort.placement.hypernodes import read_hypernode
 
 POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
+QUEUE = Kind("scheduling.volcano.sh", "v1beta1", "Queue", "queues", namespaced=False)
 HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", namespaced=False)
 GROUP_NAME = "scheduling.k8s.io/group-name"
 TASK_SPEC = "volcano.sh/task-spec"
@@ -154,6 +156,8 @@ VOLCANO = Dialect(
     read_tiers=_read_tiers,
     survey=_survey,
     queue=QUEUE_NAME,
+    queues=QUEUE,
+    judge_queue=judge_queue,
     clauses=("networkTopology", "subGroupPolicy", "queue", "priorityClassName"),
     skips_best_effort=True,
 )

@@ -15,11 +15,10 @@ from kohort.apis.inferenceservice.accelerator_class.report import (
     start_status,
     write_status,
 )
-from kohort.apis.inferenceservice.base_model.read import NODE
 from kohort.apis.inferenceservice.definition import define_accelerator_class
 from kohort.apis.inferenceservice.home import HOME
-from kohort.apis.inferenceservice.webhooks import POD
 from kohort.apis.references import Reference
+from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.permissions import Grant
 
 ACCELERATOR_CLASS = Api(

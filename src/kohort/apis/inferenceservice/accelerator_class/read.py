@@ -12,9 +12,9 @@ import msgspec
 from kohort.apis.api import Key, Reading, Snapshot
 from kohort.apis.facts import Meta
 from kohort.apis.groupless import make_groupless
-from kohort.apis.inferenceservice.base_model.read import NODE
 from kohort.apis.inferenceservice.nodes import write_accelerator_status
 from kohort.apis.inferenceservice.runtimes import read_accelerator
+from kohort.cluster.kinds import NODE
 from kohort.cluster.objects import Object
 from kohort.model.observed import Observed
 

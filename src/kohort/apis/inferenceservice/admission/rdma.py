@@ -63,6 +63,22 @@ def add_rdma(pod: Object) -> Object:
     return {**pod, "spec": {**spec, "containers": containers, "volumes": volumes}}
 
 
+def define_mounted(template: Object) -> Object:
+    """A pod template with the volumes for RDMA that its containers mount and nobody defines.
+
+    The API server refuses such a template before the webhook for pods could add the volumes.
+    """
+    if annotations_of(template).get(labels.RDMA_INJECT) != "true":
+        return template
+    spec: Object = template["spec"]
+    containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
+    mounted = {m.get("name") for each in containers for m in each.get("volumeMounts") or ()}
+    volumes = list(spec.get("volumes") or ())
+    wanted = mounted - {volume.get("name") for volume in volumes}
+    volumes += [{"name": n, **source} for n, (_, source) in _VOLUMES.items() if n in wanted]
+    return {**template, "spec": {**spec, "volumes": volumes}} if volumes else template
+
+
 def _equip(container: Object, profile: dict[str, str]) -> Object:
     env = list(container.get("env") or ())
     taken = {entry.get("name") for entry in env}

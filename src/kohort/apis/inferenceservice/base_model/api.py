@@ -5,7 +5,6 @@ from kohort.apis.conversion import Define
 from kohort.apis.facts import read_node
 from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.base_model.read import (
-    NODE,
     find_label,
     find_report_keys,
     list_labels,
@@ -22,8 +21,8 @@ from kohort.apis.inferenceservice.base_model.report import (
 )
 from kohort.apis.inferenceservice.definition import define_base_model, define_cluster_base_model
 from kohort.apis.inferenceservice.home import HOME
-from kohort.apis.inferenceservice.webhooks import POD
 from kohort.apis.references import Reference
+from kohort.cluster.kinds import CONFIG_MAP, NODE, POD
 from kohort.cluster.objects import Kind
 from kohort.cluster.permissions import Grant
 
@@ -43,7 +42,7 @@ def _make(kind: Kind, define: Define) -> Api:
         read_verdict=read_verdict,
         references=(
             Reference(
-                kinds.CONFIG_MAP,
+                CONFIG_MAP,
                 find_report_keys,
                 read_report,
                 labels=f"{labels.MODEL_STATUS_LABEL}=true",
@@ -56,7 +55,7 @@ def _make(kind: Kind, define: Define) -> Api:
         writes=(
             Grant(kind, ("patch",)),
             Grant(kind, ("update",), "finalizers"),
-            Grant(kinds.CONFIG_MAP, ("delete",)),
+            Grant(CONFIG_MAP, ("delete",)),
         ),
     )
 

@@ -14,14 +14,13 @@ import msgspec
 from kohort.apis.api import Key, Reading, Snapshot
 from kohort.apis.facts import Meta, NodeFacts
 from kohort.apis.groupless import make_groupless
-from kohort.apis.inferenceservice import kinds, names
+from kohort.apis.inferenceservice import names
 from kohort.apis.inferenceservice.labels import MODEL_READY_PREFIX
 from kohort.apis.inferenceservice.models import BaseModel, read_model
 from kohort.apis.inferenceservice.nodes import read_entries
-from kohort.cluster.objects import Kind, Object, name_of, namespace_of
+from kohort.cluster.kinds import CONFIG_MAP, NODE
+from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.model.observed import Observed
-
-NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 
 
 class NodeReport(msgspec.Struct):
@@ -71,7 +70,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     # A command that only reads has no list of all nodes, just those with the model's label.
     marked = (node.metadata.name for node in snapshot.references.get(NODE, ()))
     nodes = {*snapshot.nodes, *marked}
-    reports: tuple[NodeReport, ...] = snapshot.references.get(kinds.CONFIG_MAP, ())
+    reports: tuple[NodeReport, ...] = snapshot.references.get(CONFIG_MAP, ())
     entries = read_entries(model, map(_as_object, reports), nodes)
     orphans = tuple(report for report in reports if report.metadata.name not in nodes)
     return Reading(make_groupless(root), Observed(), Memory(model, entries, orphans))

@@ -14,6 +14,7 @@ from kohort.apis.inferenceservice.base_model.read import Memory
 from kohort.apis.inferenceservice.fields import read_object
 from kohort.apis.inferenceservice.nodes import find_facts, may_delete
 from kohort.cluster.actions import Action, Delete, Patch
+from kohort.cluster.kinds import CONFIG_MAP
 from kohort.cluster.objects import Kind, Object, metadata_of, name_of, namespace_of
 from kohort.cluster.port import Address
 from kohort.model.plans import Plan
@@ -62,7 +63,7 @@ def _delete_orphans(memory: Memory) -> Iterator[Action]:
         held = report.metadata
         if not held.is_leaving:
             why = f"node {held.name} has gone"
-            yield Delete(kinds.CONFIG_MAP, held.namespace, held.name, held.uid, why=why)
+            yield Delete(CONFIG_MAP, held.namespace, held.name, held.uid, why=why)
 
 
 def _patch(kind: Kind, root: Object, metadata: Object, body: Object, why: str) -> Patch:

@@ -134,9 +134,10 @@ class Extension(Model):
         int | None, about("The fewest copies; 0 makes the component Serverless.")
     ] = None
     scale_metric: Annotated[
-        Literal["cpu", "memory", "concurrency", "rps"] | None, about("What copies scale by.")
+        Literal["cpu", "memory", "concurrency", "rps"] | None,
+        about("The metric by which copies are scaled."),
     ] = None
-    scale_target: Annotated[int | None, about("What the metric is held at.")] = None
+    scale_target: Annotated[int | None, about("The target value of the metric.")] = None
     timeout_seconds: Annotated[Int64 | None, about("How long a request may take.")] = None
 
 

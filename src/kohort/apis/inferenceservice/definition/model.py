@@ -62,7 +62,7 @@ class RuntimeRef(Model):
 
 
 class InferenceServiceSpec(Model):
-    """What is asked for."""
+    """The desired state of an InferenceService."""
 
     accelerator_selector: Annotated[
         AcceleratorSelector | None, about("Which accelerator all components run on.")
@@ -79,7 +79,7 @@ class InferenceServiceSpec(Model):
 
 
 class Addressable(Model):
-    """Where something is reached."""
+    """The address at which clients reach a service."""
 
     ca_certs: Annotated[str | None, about("Certificates to trust.")] = field(
         default=None, name="CACerts"
@@ -106,11 +106,13 @@ class SelectedAccelerator(Model):
     accelerator_class: Annotated[str, about("Its name.")]
     node_selector: Annotated[dict[str, str] | None, about("How its nodes are found.")] = None
     reason: Annotated[str | None, about("Why it was taken.")] = None
-    resource_requests: Annotated[dict[str, str] | None, about("What pods ask for.")] = None
+    resource_requests: Annotated[
+        dict[str, str] | None, about("The resources that pods request.")
+    ] = None
 
 
 class ComponentStatus(Model):
-    """What was seen of a component."""
+    """The observed state of a component."""
 
     address: Annotated[Addressable | None, about("Where it is inside of the cluster.")] = None
     latest_created_revision: Annotated[str | None, about("The newest revision.")] = None
@@ -126,10 +128,10 @@ class ComponentStatus(Model):
 
 
 class ServiceCondition(Model):
-    """One thing that is so, is not so, or is not known."""
+    """A condition, which is true, false or unknown."""
 
     status: Annotated[str, about("True, False or Unknown.")]
-    type: Annotated[str, about("What it is about.")]
+    type: Annotated[str, about("The name of the condition.")]
     last_transition_time: Annotated[str | None, about("When it last changed.")] = None
     message: Annotated[str | None, about("The reason in a sentence.")] = None
     reason: Annotated[str | None, about("The reason in one word.")] = None
@@ -163,38 +165,40 @@ class FailureInfo(Model):
 class ModelCopies(Model):
     """Pods that hold the model."""
 
-    failed_copies: Annotated[int, about("Those that failed.")] = 0
+    failed_copies: Annotated[int, about("Pods that failed to load it.")] = 0
     total_copies: Annotated[int | None, about("All of them.")] = None
 
 
 class ModelRevisionStates(Model):
-    """How far the model is."""
+    """The states of the serving model and of the model in the spec."""
 
-    active_model_state: Annotated[ModelState, about("Of what serves.")] = "Pending"
-    target_model_state: Annotated[ModelState, about("Of what is asked for.")] = ""
+    active_model_state: Annotated[ModelState, about("The state of the model that serves.")] = (
+        "Pending"
+    )
+    target_model_state: Annotated[ModelState, about("The state of the model in the spec.")] = ""
 
 
 class ModelStatus(Model):
-    """How far the model is, and what went wrong last."""
+    """The state of the model, and its last failure."""
 
     last_failure_info: Annotated[FailureInfo | None, about("The last failure.")] = None
     model_copies: Annotated[ModelCopies | None, about("Pods that hold the model.")] = None
     model_revision_states: Annotated[ModelRevisionStates | None, about("How far it is.")] = None
     transition_status: Annotated[
         Literal["", "UpToDate", "InProgress", "BlockedByFailedLoad", "InvalidSpec"],
-        about("Whether what serves is what is asked for."),
+        about("Whether the serving model is the one in the spec."),
     ] = "UpToDate"
 
 
 class InferenceServiceStatus(Model):
-    """What was seen."""
+    """The observed state of an InferenceService."""
 
     address: Annotated[Addressable | None, about("Where it is inside of the cluster.")] = None
     annotations: Annotated[dict[str, str] | None, about("Notes of the operator.")] = None
     components: Annotated[dict[str, ComponentStatus] | None, about("By component.")] = None
-    conditions: Annotated[list[ServiceCondition] | None, about("What is so, sorted by type.")] = (
-        None
-    )
+    conditions: Annotated[
+        list[ServiceCondition] | None, about("The conditions, sorted by type.")
+    ] = None
     model_status: Annotated[ModelStatus | None, about("How far the model is.")] = None
     observed_generation: Annotated[
         Int64 | None, about("The generation of the spec that this status is of.")

@@ -109,7 +109,9 @@ class SizeRange(Model):
 class AcceleratorRequirements(Model):
     """What a runtime needs of accelerators."""
 
-    accelerator_classes: Annotated[Texts | None, about("Those that it supports.")] = None
+    accelerator_classes: Annotated[Texts | None, about("Accelerator classes that it supports.")] = (
+        None
+    )
     min_architecture_version: Annotated[str | None, about("Not used.")] = None
     min_compute_performance_tflops: Annotated[Int64 | None, about("Not used.", ge=0)] = field(
         default=None, name="minComputePerformanceTFLOPS"
@@ -169,7 +171,7 @@ class BaseModelSpec(Model):
 
     storage: Annotated[StorageSpec, about("Where its files lie.")]
     additional_metadata: Annotated[dict[str, str] | None, about("Anything.")] = None
-    api_capabilities: Annotated[Texts | None, about("What it can be asked.")] = None
+    api_capabilities: Annotated[Texts | None, about("The APIs that it answers.")] = None
     compartment_id: Annotated[str | None, about("Whose it is.")] = field(
         default=None, name="compartmentID"
     )
@@ -222,7 +224,7 @@ class FineTunedWeightSpec(Model):
     configuration: Annotated[Anything | None, about("merged_weights is read.")] = None
     disabled: Annotated[bool | None, about("Whether they are switched off.")] = None
     display_name: Annotated[str | None, about("For people.")] = None
-    training_job_ref: Annotated[ObjectRef | None, about("What tuned them.")] = None
+    training_job_ref: Annotated[ObjectRef | None, about("The training job that made them.")] = None
     vendor: Annotated[str | None, about("Who made them.")] = None
     version: Annotated[str | None, about("Their version.")] = None
 
@@ -306,9 +308,9 @@ class AcceleratorClassSpec(Model):
     family: Annotated[str | None, about("Such as hopper.")] = None
     integration: Annotated[Integration | None, about("How others know it.")] = None
     model: Annotated[str | None, about("Such as h100.")] = None
-    resources: Annotated[list[AcceleratorResource] | None, ATOMIC, about("What pods ask for.")] = (
-        None
-    )
+    resources: Annotated[
+        list[AcceleratorResource] | None, ATOMIC, about("The resources that pods request.")
+    ] = None
     vendor: Annotated[str | None, about("Such as nvidia.")] = None
 
 
@@ -317,7 +319,7 @@ class AcceleratorClassStatus(Model):
 
     available_accelerators: Annotated[Int32 | None, about("Not counted.")] = None
     available_nodes: Annotated[Int32 | None, about("Nodes with it.")] = None
-    conditions: Annotated[list[Condition] | None, ATOMIC, about("What is so.")] = None
+    conditions: Annotated[list[Condition] | None, ATOMIC, about("The conditions.")] = None
     last_updated: Annotated[Time | None, about("When it was last looked at.")] = None
     nodes: Annotated[Texts | None, about("Nodes with it.")] = None
     total_accelerators: Annotated[Int32 | None, about("Not counted.")] = None

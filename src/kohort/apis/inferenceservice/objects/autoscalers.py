@@ -12,6 +12,7 @@ from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.objects.owned import make_object
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentExtensionSpec, InferenceService, KedaConfig
+from kohort.cluster.kinds import AUTOSCALER
 from kohort.cluster.numbers import find_whole
 from kohort.cluster.objects import Kind, Object
 
@@ -44,7 +45,7 @@ def render_autoscalers(
     """The autoscaler of a component, by kind; none with ``external``."""
     match autoscaler_class(config):
         case "hpa":
-            return {kinds.AUTOSCALER: render_hpa(config, service, marks, target)}
+            return {AUTOSCALER: render_hpa(config, service, marks, target)}
         case "keda":
             return {kinds.SCALED_OBJECT: render_scaled_object(config, service, marks, target)}
     return {}
@@ -71,7 +72,7 @@ def render_hpa(
     low, high = bounds_of(config.component_extension)
     utilization = {"type": "Utilization", "averageUtilization": _find_utilization(config)}
     resource = {"name": find_resource(config), "target": utilization}
-    obj = make_object(kinds.AUTOSCALER, service, config.name, marks, config.annotations)
+    obj = make_object(AUTOSCALER, service, config.name, marks, config.annotations)
     spec = {
         "scaleTargetRef": _refer(target),
         "minReplicas": low,

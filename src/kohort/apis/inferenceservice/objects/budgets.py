@@ -9,11 +9,12 @@ replicas of the role.
 from collections.abc import Mapping
 
 from kohort.apis.amounts import resolve_amount
-from kohort.apis.inferenceservice import kinds, labels
+from kohort.apis.inferenceservice import labels
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.objects.deployments import app_of
 from kohort.apis.inferenceservice.objects.owned import make_object
 from kohort.apis.inferenceservice.spec import InferenceService
+from kohort.cluster.kinds import BUDGET
 from kohort.cluster.objects import Object
 
 
@@ -52,6 +53,6 @@ def is_wanted(config: ComponentConfig) -> bool:
 def _render(
     config: ComponentConfig, service: InferenceService, marks: Mapping[str, str], limits: Object
 ) -> Object:
-    obj = make_object(kinds.DISRUPTION_BUDGET, service, config.name, marks, config.annotations)
+    obj = make_object(BUDGET, service, config.name, marks, config.annotations)
     selector = {"matchLabels": {labels.APP: app_of(config)}}
     return {**obj, "spec": {**limits, "selector": selector}}

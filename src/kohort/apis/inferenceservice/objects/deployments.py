@@ -5,12 +5,13 @@ The operator creates it with the user's minimum of replicas. Afterwards the auto
 number, so the operator leaves it out of its writes.
 """
 
-from kohort.apis.inferenceservice import kinds, labels, names
+from kohort.apis.inferenceservice import labels, names
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.components.metadata import pod_annotations, scheduling_labels
 from kohort.apis.inferenceservice.objects.owned import make_object
 from kohort.apis.inferenceservice.objects.pod_defaults import fill_pod
 from kohort.apis.inferenceservice.spec import InferenceService
+from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import Object
 
 _ROLLING = "RollingUpdate"
@@ -48,7 +49,7 @@ def render_deployment(config: ComponentConfig, service: InferenceService, is_mad
     }
     if not is_made:
         spec["replicas"] = max(1, config.component_extension.min_replicas or 1)
-    obj = make_object(kinds.DEPLOYMENT, service, config.name, marks, config.annotations)
+    obj = make_object(DEPLOYMENT, service, config.name, marks, config.annotations)
     return {**obj, "spec": spec}
 
 

@@ -16,6 +16,7 @@ from kohort.apis.inferenceservice.objects.services import front_of, front_port
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
 from kohort.apis.inferenceservice.templates import render_text
+from kohort.cluster.kinds import INGRESS, SERVICE
 from kohort.cluster.names import check_subdomain
 from kohort.cluster.objects import Object
 
@@ -85,7 +86,7 @@ def render_ingress(configs: Configs, service: InferenceService, config: IngressC
         spec["ingressClassName"] = config.class_name
     # Upstream sets no labels; we set the label by which the operator finds its objects.
     marks = {labels.SERVICE_NAME: service.name}
-    obj = make_object(kinds.INGRESS, service, service.name, marks, service.annotations)
+    obj = make_object(INGRESS, service, service.name, marks, service.annotations)
     return {**obj, "spec": spec}
 
 
@@ -180,7 +181,7 @@ def render_virtual_service(
 def render_gateway_alias(service: InferenceService, config: IngressConfig) -> Object:
     """The ExternalName Service with the service's name, an alias of the local gateway."""
     marks = {labels.SERVICE_NAME: service.name}
-    obj = make_object(kinds.SERVICE, service, service.name, marks)
+    obj = make_object(SERVICE, service, service.name, marks)
     spec = {
         "type": "ExternalName",
         "externalName": config.local_gateway_service,

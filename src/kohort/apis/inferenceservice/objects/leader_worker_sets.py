@@ -5,6 +5,7 @@ A component without workers is a group of one pod: the leader's template is the 
 """
 
 from kohort.apis.inferenceservice import kinds, labels, names
+from kohort.apis.inferenceservice.admission.rdma import define_mounted
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.components.metadata import pod_annotations, scheduling_labels
 from kohort.apis.inferenceservice.fields import find_number, read_object
@@ -64,7 +65,7 @@ def _write_leader(config: ComponentConfig) -> Object:
         **LEADER,
     }
     pod = fill_pod(config.pod_spec, has_probe=False)
-    return make_template(config, marks, pod_annotations(config.annotations), pod)
+    return define_mounted(make_template(config, marks, pod_annotations(config.annotations), pod))
 
 
 def _write_worker(config: ComponentConfig) -> Object:
@@ -72,7 +73,7 @@ def _write_worker(config: ComponentConfig) -> Object:
     notes = pod_annotations(config.annotations)
     kept = {key: value for key, value in notes.items() if key not in labels.SCRAPE_KEYS}
     pod = config.pod_spec if config.worker_pod_spec is None else config.worker_pod_spec
-    return make_template(config, marks, kept, fill_pod(pod, has_probe=False))
+    return define_mounted(make_template(config, marks, kept, fill_pod(pod, has_probe=False)))
 
 
 def needs_sidecar(config: ComponentConfig) -> bool:

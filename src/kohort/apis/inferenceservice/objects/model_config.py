@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from kohort.apis.inferenceservice import kinds, labels, names
+from kohort.apis.inferenceservice import labels, names
 from kohort.apis.inferenceservice.models import BaseModel, FineTunedWeight, Storage
 from kohort.apis.inferenceservice.objects.owned import make_object
 from kohort.apis.inferenceservice.spec import InferenceService
+from kohort.cluster.kinds import CONFIG_MAP
 from kohort.cluster.objects import Object, encode_json
 
 
@@ -19,7 +20,7 @@ def render_model_config(
         entry["fineTunedWeightSpec"] = _drop_empty(tuned)
     name = names.model_config_name(service.name)
     marks = {labels.SERVICE_NAME: service.name}
-    obj = make_object(kinds.CONFIG_MAP, service, name, marks)
+    obj = make_object(CONFIG_MAP, service, name, marks)
     return {**obj, "data": {"models.json": encode_json([entry]).decode()}}
 
 

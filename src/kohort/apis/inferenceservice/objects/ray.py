@@ -12,6 +12,7 @@ from kohort.apis.inferenceservice.configuration import ProberConfig
 from kohort.apis.inferenceservice.objects.owned import make_object
 from kohort.apis.inferenceservice.objects.services import list_ports, select_pods, write_type
 from kohort.apis.inferenceservice.spec import InferenceService
+from kohort.cluster.kinds import DEPLOYMENT, SERVICE
 from kohort.cluster.objects import Object
 
 _WORKER_COMMAND = ["/bin/bash", "-lc", "--"]
@@ -85,7 +86,7 @@ def render_prober(
     name = names.ray_name(f"{config.name}-{index}-mnp")
     marks = {**config.labels, labels.APP: name}
     host = names.service_host(cluster_name(config, index), service.namespace)
-    obj = make_object(kinds.DEPLOYMENT, service, name, marks, config.annotations)
+    obj = make_object(DEPLOYMENT, service, name, marks, config.annotations)
     container = {
         "name": names.PROBER,
         "image": prober.image,
@@ -129,5 +130,5 @@ def render_head_service(config: ComponentConfig, service: InferenceService) -> O
         if number not in taken
     ]
     selector = {**select_pods(config), labels.NODE_TYPE: "head"}
-    obj = make_object(kinds.SERVICE, service, name, config.labels)
+    obj = make_object(SERVICE, service, name, config.labels)
     return {**obj, "spec": {**write_type(config.annotations), "selector": selector, "ports": ports}}

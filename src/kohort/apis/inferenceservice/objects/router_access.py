@@ -4,6 +4,7 @@ from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.objects.owned import make_object
 from kohort.apis.inferenceservice.spec import InferenceService
+from kohort.cluster.kinds import SERVICE_ACCOUNT
 from kohort.cluster.objects import Kind, Object
 
 _RULE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}
@@ -25,5 +26,5 @@ def render_access(config: ComponentConfig, service: InferenceService) -> dict[Ki
     }
     if account != config.name:
         return found
-    own = make_object(kinds.SERVICE_ACCOUNT, service, config.name, marks)
-    return {kinds.SERVICE_ACCOUNT: own, **found}
+    own = make_object(SERVICE_ACCOUNT, service, config.name, marks)
+    return {SERVICE_ACCOUNT: own, **found}

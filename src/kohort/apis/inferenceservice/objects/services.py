@@ -7,13 +7,14 @@ only leaders, and only those of its own InferenceService.
 
 from collections.abc import Mapping, Sequence
 
-from kohort.apis.inferenceservice import kinds, labels, names
+from kohort.apis.inferenceservice import labels, names
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.components.metadata import service_annotations
 from kohort.apis.inferenceservice.objects.deployments import app_of, raw_labels
 from kohort.apis.inferenceservice.objects.owned import make_object
 from kohort.apis.inferenceservice.objects.pod_defaults import DEFAULT_PORT
 from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
+from kohort.cluster.kinds import SERVICE
 from kohort.cluster.objects import Object
 
 _TYPES = ("LoadBalancer", "NodePort", "ClusterIP")
@@ -48,7 +49,7 @@ def _render(
     selector: Mapping[str, str],
 ) -> Object:
     notes = service_annotations(config.annotations)
-    obj = make_object(kinds.SERVICE, service, names.service_name(config.name), marks, notes)
+    obj = make_object(SERVICE, service, names.service_name(config.name), marks, notes)
     spec = {**write_type(config.annotations), "selector": dict(selector)}
     return {**obj, "spec": {**spec, "ports": list_ports(config)}}
 
@@ -112,7 +113,7 @@ def render_external_service(front: ComponentConfig, service: InferenceService) -
     }
     marks = {labels.SERVICE_NAME: service.name, labels.COMPONENT: labels.EXTERNAL_COMPONENT}
     port = front_port(front)
-    obj = make_object(kinds.SERVICE, service, service.name, marks, notes)
+    obj = make_object(SERVICE, service, service.name, marks, notes)
     ports = [{"name": "http", "port": port, "targetPort": port, "protocol": "TCP"}]
     return {
         **obj,

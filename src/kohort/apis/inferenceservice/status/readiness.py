@@ -17,6 +17,7 @@ from kohort.apis.inferenceservice.status.conditions import FALSE, TRUE, UNKNOWN,
 from kohort.apis.inferenceservice.status.pods import PodFailure, find_failure
 from kohort.apis.inferenceservice.strategies.role_based_group import NAME as RBG
 from kohort.apis.inferenceservice.strategies.strategy import Existing, WorkloadObjects
+from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import Kind, Object, find_condition, metadata_of
 
 # Conditions of workloads that say why pods are not made.
@@ -59,7 +60,7 @@ def _find_refusal(
         name = names.leader_worker_set_name(config.name)
         held = [
             (_find(existing, kinds.LEADER_WORKER_SET, name), _REFUSALS),
-            (_find(existing, kinds.DEPLOYMENT, config.name), _REFUSALS),
+            (_find(existing, DEPLOYMENT, config.name), _REFUSALS),
         ]
     for obj, types in held:
         for found in (find_condition(obj, each) or {} for each in types if obj is not None):
@@ -101,7 +102,7 @@ def _read_role(config: ComponentConfig, group: Object | None) -> Claim:
 
 def _read_carrier(carrier: tuple[Kind, str], existing: Existing) -> Claim:
     kind, name = carrier
-    told = "Available" if kind in (kinds.DEPLOYMENT, kinds.LEADER_WORKER_SET) else "Ready"
+    told = "Available" if kind in (DEPLOYMENT, kinds.LEADER_WORKER_SET) else "Ready"
     return read_condition(_find(existing, kind, name), told, kind.name)
 
 
@@ -116,8 +117,8 @@ def _read_workload(config: ComponentConfig, existing: Existing) -> Claim:
         case DeploymentMode.SERVERLESS:
             found = _find(existing, kinds.KNATIVE_SERVICE, config.name)
             return read_condition(found, "Ready", "Knative Service")
-    found = _find(existing, kinds.DEPLOYMENT, config.name)
-    return read_condition(found, "Available", kinds.DEPLOYMENT.name)
+    found = _find(existing, DEPLOYMENT, config.name)
+    return read_condition(found, "Available", DEPLOYMENT.name)
 
 
 def read_condition(obj: Object | None, name: str, kind: str) -> Claim:
@@ -136,7 +137,7 @@ def read_condition(obj: Object | None, name: str, kind: str) -> Claim:
 def _read_probers(config: ComponentConfig, existing: Existing) -> Claim:
     for index in range(ray.count_clusters(config)):
         name = names.ray_name(f"{config.name}-{index}-mnp")
-        claim = read_condition(_find(existing, kinds.DEPLOYMENT, name), "Available", "prober")
+        claim = read_condition(_find(existing, DEPLOYMENT, name), "Available", "prober")
         if not claim.is_true:
             return Claim(FALSE, claim.reason or "ProberNotAvailable", claim.message)
     return Claim(TRUE)

@@ -39,6 +39,7 @@ from kohort.apis.inferenceservice.status.pods import (
 )
 from kohort.apis.inferenceservice.status.readiness import read_condition, read_readiness
 from kohort.apis.inferenceservice.strategies.strategy import Existing
+from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 _REVISION = "deployment.kubernetes.io/revision"
@@ -209,7 +210,7 @@ def _write_component(
     if config.deployment_mode is DeploymentMode.SERVERLESS:
         written |= _write_knative(config, existing, before)
     else:
-        found = (existing.get(kinds.DEPLOYMENT) or {}).get(config.name) or {}
+        found = (existing.get(DEPLOYMENT) or {}).get(config.name) or {}
         revision = annotations_of(found).get(_REVISION)
         if revision:
             written["latestCreatedRevision"] = revision

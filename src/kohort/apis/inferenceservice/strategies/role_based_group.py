@@ -30,6 +30,7 @@ from kohort.apis.inferenceservice.strategies.strategy import (
     check_mode,
 )
 from kohort.apis.inferenceservice.strategies.warnings import list_warnings
+from kohort.cluster.kinds import BUDGET, SERVICE
 from kohort.cluster.objects import Kind, Object
 
 NAME = "RBG"
@@ -105,10 +106,10 @@ def _reconcile_autoscalers(configs: Configs, request: WorkloadReconcileRequest) 
 def _reconcile_services(configs: Configs, request: WorkloadReconcileRequest) -> Made:
     service, held = request.inference_service, live_replicas(_find_live(request))
     for config in configs.values():
-        yield kinds.SERVICE, render_role_service(config, service)
+        yield SERVICE, render_role_service(config, service)
         replicas = held.get(config.component_type, first_replicas(config))
         budget = render_role_budget(config, service, role_labels(config), replicas)
-        yield kinds.DISRUPTION_BUDGET, budget
+        yield BUDGET, budget
 
 
 def _find_live(request: WorkloadReconcileRequest) -> Object | None:

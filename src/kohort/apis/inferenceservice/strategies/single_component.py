@@ -29,6 +29,7 @@ from kohort.apis.inferenceservice.strategies.strategy import (
     check_mode,
 )
 from kohort.apis.inferenceservice.strategies.warnings import list_warnings
+from kohort.cluster.kinds import BUDGET, DEPLOYMENT, SERVICE
 from kohort.cluster.objects import Kind, Object
 
 NAME = "SingleComponent"
@@ -88,12 +89,12 @@ def _render(config: ComponentConfig, request: WorkloadReconcileRequest) -> Made:
 
 def _render_raw(config: ComponentConfig, request: WorkloadReconcileRequest) -> Made:
     service, marks = request.inference_service, raw_labels(config)
-    is_made = request.find_existing(kinds.DEPLOYMENT, config.name) is not None
-    yield kinds.DEPLOYMENT, render_deployment(config, service, is_made)
-    yield kinds.SERVICE, render_service(config, service)
-    target = (kinds.DEPLOYMENT, config.name)
+    is_made = request.find_existing(DEPLOYMENT, config.name) is not None
+    yield DEPLOYMENT, render_deployment(config, service, is_made)
+    yield SERVICE, render_service(config, service)
+    target = (DEPLOYMENT, config.name)
     yield from _served(render_autoscalers(config, service, marks, target), request)
-    yield kinds.DISRUPTION_BUDGET, render_budget(config, service, marks)
+    yield BUDGET, render_budget(config, service, marks)
 
 
 def _render_multi_node(config: ComponentConfig, request: WorkloadReconcileRequest) -> Made:
@@ -107,12 +108,12 @@ def _render_multi_node(config: ComponentConfig, request: WorkloadReconcileReques
     if raised is not None and labels.AUTOSCALER_CLASS not in config.annotations:
         made["spec"]["replicas"] = raised
     yield kinds.LEADER_WORKER_SET, made
-    yield kinds.SERVICE, render_leader_service(config, service)
+    yield SERVICE, render_leader_service(config, service)
     if config.annotations.get(labels.AUTOSCALER_CLASS, EXTERNAL) != EXTERNAL:
         target = (kinds.LEADER_WORKER_SET, name)
         yield from _served(render_autoscalers(config, service, config.labels, target), request)
     if is_wanted(config):
-        yield kinds.DISRUPTION_BUDGET, render_budget(config, service, config.labels)
+        yield BUDGET, render_budget(config, service, config.labels)
     if needs_sidecar(config):
         sidecar = {kinds.ISTIO_SIDECAR: render_sidecar(config, service)}
         yield from _served(sidecar, request)
@@ -123,8 +124,8 @@ def _render_ray(config: ComponentConfig, request: WorkloadReconcileRequest) -> M
     service, prober = request.inference_service, request.configuration.prober
     for index in range(ray.count_clusters(config)):
         yield kinds.RAY_CLUSTER, ray.render_cluster(config, service, index)
-        yield kinds.DEPLOYMENT, ray.render_prober(config, service, prober, index)
-    yield kinds.SERVICE, ray.render_head_service(config, service)
+        yield DEPLOYMENT, ray.render_prober(config, service, prober, index)
+    yield SERVICE, ray.render_head_service(config, service)
 
 
 def _served(made: Mapping[Kind, Object], request: WorkloadReconcileRequest) -> Made:

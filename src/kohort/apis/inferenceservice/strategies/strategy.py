@@ -34,6 +34,7 @@ from kohort.apis.inferenceservice.spec import (
     DeploymentMode,
     InferenceService,
 )
+from kohort.cluster.kinds import BUDGET, SERVICE
 from kohort.cluster.objects import Kind, Object, labels_of, name_of
 
 Existing = Mapping[Kind, Mapping[str, Object]]
@@ -215,7 +216,7 @@ class WorkloadObjects:
 
 
 # A client that adds a key to a selector changes which pods it selects.
-_ATOMIC = {kind: ("spec.selector",) for kind in (kinds.SERVICE, kinds.DISRUPTION_BUDGET)}
+_ATOMIC = {kind: ("spec.selector",) for kind in (SERVICE, BUDGET)}
 
 
 def group_objects(

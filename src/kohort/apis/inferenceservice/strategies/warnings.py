@@ -54,7 +54,7 @@ def _check_fields(config: ComponentConfig, request: WorkloadReconcileRequest) ->
 
 
 def _check_groups(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
-    """Warn of a minimum that was lowered where nobody scales groups down."""
+    """Warn of a minimum that was lowered where no autoscaler scales groups down."""
     name = names.leader_worker_set_name(config.name)
     found = request.find_existing(kinds.LEADER_WORKER_SET, name)
     if config.deployment_mode is not DeploymentMode.MULTI_NODE or found is None:

@@ -36,7 +36,7 @@ class SubGroupPolicy(Model):
 
 
 class ClaimRetentionPolicy(Model):
-    """What becomes of the volume claims of pods that are no longer wanted."""
+    """Whether volume claims are kept when their pods are no longer wanted."""
 
     when_deleted: Annotated[
         str | None, about("Retain or Delete the claims when the set is deleted.")
@@ -69,7 +69,7 @@ class LeaderWorkerTemplate(Model):
     ] = None
     persistent_volume_claim_retention_policy: Annotated[
         ClaimRetentionPolicy | None,
-        about("What becomes of volume claims whose pods are no longer wanted."),
+        about("Whether volume claims are kept when their pods are no longer wanted."),
     ] = None
 
 
@@ -137,7 +137,7 @@ class NetworkTopology(Model):
 
 
 class LeaderWorkerSetSpec(Model):
-    """What is asked for."""
+    """The desired state of a LeaderWorkerSet."""
 
     leader_worker_template: Annotated[
         LeaderWorkerTemplate, about("What one group is made of. A change rolls the groups.")
@@ -163,7 +163,7 @@ class LeaderWorkerSetSpec(Model):
 
 
 class LeaderWorkerSetStatus(Model):
-    """What was seen."""
+    """The observed state of a LeaderWorkerSet."""
 
     conditions: Annotated[
         Conditions | None, about("Available, Progressing, UpdateInProgress, and what hinders.")

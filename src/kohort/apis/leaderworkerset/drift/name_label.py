@@ -16,6 +16,7 @@ from kohort.apis.facts import PodFacts, SetFacts
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.names import group_key
 from kohort.cluster.actions import Action, Delete, Patch
+from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import (
     Object,
     find_controller,
@@ -30,9 +31,9 @@ from kohort.cluster.port import Address
 
 def find_missing(snapshot: Snapshot) -> Iterator[MissingMember]:
     """The pods that StatefulSets should have and that are not in the cache."""
-    pods: tuple[PodFacts, ...] = snapshot.all(labels.POD)
+    pods: tuple[PodFacts, ...] = snapshot.all(POD)
     seen = {pod.metadata.name for pod in pods}
-    sets: tuple[SetFacts, ...] = snapshot.all(labels.STATEFUL_SET)
+    sets: tuple[SetFacts, ...] = snapshot.all(STATEFUL_SET)
     for found in sets:
         if found.metadata.is_leaving:
             continue
@@ -41,7 +42,7 @@ def find_missing(snapshot: Snapshot) -> Iterator[MissingMember]:
         for ordinal in range(first, first + found.spec.replicas):
             name = f"{found.metadata.name}-{ordinal}"
             if name not in seen:
-                address = Address(labels.POD, namespace_of(snapshot.root), name)
+                address = Address(POD, namespace_of(snapshot.root), name)
                 yield MissingMember(address, partial(_restore, snapshot, found, ordinal))
 
 
@@ -62,8 +63,8 @@ def _restore(snapshot: Snapshot, owner: SetFacts, ordinal: int, pod: Object) -> 
     said = f"Pod {name}: another client removed {labels.NAME}"
     if pod["metadata"].get("creationTimestamp", "") < (owner.metadata.creation_timestamp or ""):
         why = f"pod {name} was left over without its label, and its name is taken"
-        gone = Delete(labels.POD, namespace_of(pod), name, uid_of(pod), why=why, is_unseen=True)
+        gone = Delete(POD, namespace_of(pod), name, uid_of(pod), why=why, is_unseen=True)
         return (gone,)
-    address = Address(labels.POD, namespace_of(pod), name)
+    address = Address(POD, namespace_of(pod), name)
     body = {"metadata": {"uid": uid_of(pod), "labels": {labels.NAME: workload}}}
     return (Patch(address, body, why="its name label is gone", undoes=f"{said}; it is put back"),)

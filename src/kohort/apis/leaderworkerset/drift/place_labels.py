@@ -19,21 +19,21 @@ from kohort.apis.api import Snapshot
 from kohort.apis.drift.marks import put_labels_back
 from kohort.apis.facts import Meta, PodFacts
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.read import STATEFUL_SET
 from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.actions import Action
+from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import Object, name_of, uid_of
 
 
 def put_places_back(snapshot: Snapshot) -> Iterator[Action]:
     """Patch the labels of each pod of ours that name another place than its name does."""
     for pod, change in find_misplaced(snapshot):
-        yield from put_labels_back(snapshot, labels.POD, pod.metadata, change)
+        yield from put_labels_back(snapshot, POD, pod.metadata, change)
 
 
 def find_misplaced(snapshot: Snapshot) -> Iterator[tuple[PodFacts, dict[str, str]]]:
     """Pods of ours whose labels name another place than their names, with the labels to set."""
-    pods: tuple[PodFacts, ...] = snapshot.all(labels.POD)
+    pods: tuple[PodFacts, ...] = snapshot.all(POD)
     workload = name_of(snapshot.root)
     # Nearly always there are none, so their owners are checked last.
     moved = [(pod, change) for pod in pods if (change := _find_change(pod, workload))]

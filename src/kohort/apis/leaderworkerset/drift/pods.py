@@ -1,7 +1,9 @@
 """
 Groups of a LeaderWorkerSet whose pods another client edited in place.
 
-We did not write a revision label that names a revision which is not stored.
+We did not write a revision label that names a revision which is not stored, or another client
+deleted that revision since. The operator cannot make the missing pods of such a group, because it
+does not know their template: it makes the whole group anew, from a revision that is stored.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -36,7 +38,14 @@ def _judge(
     )
     is_foreign = any(has_foreign_image(pod) for pod in found)
     if is_relabelled and group.revision not in targets:
-        return replace(group, is_edited=True)
+        return _mark_edited(group, group.revision in stored)
     if is_foreign and group.revision in targets:
         return replace(group, revision="", is_edited=True)
     return group
+
+
+def _mark_edited(group: Group, is_stored: bool) -> Group:
+    present = sum(member.is_current for member in group.members)
+    if is_stored or not group.members or present >= group.size:
+        return replace(group, is_edited=True)
+    return replace(group, is_edited=True, unfit=(group.members[0].name,))

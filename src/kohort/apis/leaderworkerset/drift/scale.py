@@ -10,8 +10,9 @@ missing one would never come back.
 from collections.abc import Iterator
 
 from kohort.apis.facts import Meta, SetFacts
-from kohort.apis.leaderworkerset import labels, spec
+from kohort.apis.leaderworkerset import spec
 from kohort.cluster.actions import Action, Patch
+from kohort.cluster.kinds import STATEFUL_SET
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address
 
@@ -34,7 +35,7 @@ def put_workers_back(found: SetFacts, leader: Meta, wanted: int) -> Iterator[Act
     undoes = describe_scale(found)
     if not is_own or not undoes or found.spec.replicas == wanted:
         return
-    address = Address(labels.STATEFUL_SET, metadata.namespace, metadata.name)
+    address = Address(STATEFUL_SET, metadata.namespace, metadata.name)
     body = {"metadata": {"uid": metadata.uid}, "spec": {"replicas": wanted}}
     why = f"spec.replicas of the workers of {leader.name} differ"
     yield Patch(address, body, why=why, undoes=undoes, undoes_part=PART)

@@ -6,8 +6,8 @@ from kohort.apis.api import Snapshot
 from kohort.apis.drift.adoption import adopt
 from kohort.apis.drift.services import put_service_back
 from kohort.apis.facts import Whole
-from kohort.apis.leaderworkerset.read import SERVICE
 from kohort.cluster.actions import Action, Create
+from kohort.cluster.kinds import SERVICE
 from kohort.cluster.objects import Object, find_controller, name_of, namespace_of
 
 

@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from kohort.apis.api import PutBacks, Snapshot
+from kohort.apis.api import Snapshot
 from kohort.apis.drift.pods import describe_pods
-from kohort.apis.drift.told import list_recent
+from kohort.apis.drift.reports import list_recent
 from kohort.apis.edits import Edit, Path, locate
 from kohort.apis.facts import SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
+from kohort.apis.put_backs import PutBacks
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, name_of
 from kohort.model.observed import Group
 
@@ -53,7 +55,7 @@ def describe_drift(snapshot: Snapshot, drift: Drift, groups: tuple[Group, ...]) 
     lowest = spec.partition_of(snapshot.root)
     ordinals = (group.ordinal for group in groups if group.is_edited)
     edited = ", ".join(str(ordinal) for ordinal in ordinals if ordinal >= lowest)
-    pods = tuple(describe_pods(groups, snapshot.all(labels.POD)))
+    pods = tuple(describe_pods(groups, snapshot.all(POD)))
     yield from pods
     if drift.edits:
         yield drift.describe(name)

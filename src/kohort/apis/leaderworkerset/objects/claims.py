@@ -12,8 +12,8 @@ from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.objects.sets import claim_template
 from kohort.apis.leaderworkerset.spec import template_of
+from kohort.cluster.kinds import CLAIM
 from kohort.cluster.objects import (
-    Kind,
     Object,
     labels_of,
     name_of,
@@ -22,7 +22,6 @@ from kohort.cluster.objects import (
     uid_of,
 )
 
-CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
 _LEADER_MARKS = (labels.NAME, labels.WORKER_INDEX)
 _WORKER_MARKS = (labels.NAME, labels.GROUP_INDEX, labels.GROUP_KEY)
 

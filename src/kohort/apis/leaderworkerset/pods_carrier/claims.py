@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from kohort.apis.api import Snapshot
 from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.leaderworkerset.objects.claims import (
-    CLAIM,
     claim_name,
     claim_templates,
     find_owners,
@@ -18,6 +17,7 @@ from kohort.apis.leaderworkerset.objects.claims import (
     render_claim,
 )
 from kohort.cluster.actions import Action, Create, Patch
+from kohort.cluster.kinds import CLAIM
 from kohort.cluster.objects import namespace_of, uid_of
 from kohort.cluster.port import Address
 

@@ -17,7 +17,6 @@ from kohort.apis.leaderworkerset.drift.adoption import is_orphan, take_back
 from kohort.apis.leaderworkerset.drift.pods import judge_pods
 from kohort.apis.leaderworkerset.drift.templates import Drift, describe_drift
 from kohort.apis.leaderworkerset.read import (
-    POD,
     READER,
     Memory,
     choose_revision,
@@ -26,6 +25,7 @@ from kohort.apis.leaderworkerset.read import (
     read_workload,
 )
 from kohort.apis.ordinals import find_ordinal
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.model.observed import Observed, Progress
 

@@ -33,7 +33,7 @@ from kohort.apis.leaderworkerset.objects.pods import leader_pods, worker_pods
 from kohort.apis.leaderworkerset.objects.services import group_service
 from kohort.apis.leaderworkerset.pods_carrier.claims import Claims
 from kohort.apis.leaderworkerset.pods_carrier.read import PodMemory
-from kohort.apis.leaderworkerset.read import POD, REVISION, find_revision
+from kohort.apis.leaderworkerset.read import find_revision
 from kohort.apis.leaderworkerset.render import (
     create_revision,
     shared_service_actions,
@@ -41,6 +41,7 @@ from kohort.apis.leaderworkerset.render import (
 from kohort.apis.leaderworkerset.revision import apply_revision
 from kohort.apis.leaderworkerset.workers import find_following
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD
 from kohort.cluster.objects import Object, labels_of, name_of, namespace_of
 from kohort.cluster.port import Address
 from kohort.model.observed import Group, Progress
@@ -60,7 +61,7 @@ def render(snapshot: Snapshot, reading: Reading[PodMemory], plan: Plan) -> tuple
 def _actions(snapshot: Snapshot, reading: Reading[PodMemory], plan: Plan) -> Iterator[Action]:
     memory: PodMemory = reading.memory
     for stored in memory.revisions:
-        yield from adopt(snapshot.root, REVISION, stored.metadata)
+        yield from adopt(snapshot.root, CONTROLLER_REVISION, stored.metadata)
     if memory.orphans:
         # They must be adopted before any other action.
         for orphan in memory.orphans:
@@ -96,7 +97,7 @@ def _note_actions(lws: Object, reading: Reading[PodMemory], plan: Plan) -> Itera
         metadata = {**made.obj["metadata"], "annotations": notes}
         yield Create(made.kind, made.namespace, {**made.obj, "metadata": metadata}, made.why)
     elif memory.note is None or memory.note.progress != wanted.progress:
-        address = Address(REVISION, namespace_of(lws), memory.revision.metadata.name)
+        address = Address(CONTROLLER_REVISION, namespace_of(lws), memory.revision.metadata.name)
         step = wanted.progress
         why = f"from group {step.boundary} of {step.count} on the revision is {step.target}"
         yield Patch(address, {"metadata": {"annotations": notes}}, why=why)

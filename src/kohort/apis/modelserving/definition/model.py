@@ -23,7 +23,7 @@ def _rule(rule: str, message: str, **words: Any) -> Meta:
 
 
 class TemplateMetadata(Model):
-    """What the pods of a template carry."""
+    """Labels and annotations of the pods of a template."""
 
     annotations: Annotated[dict[str, str] | None, about("Annotations of its pods.")] = None
     labels: Annotated[
@@ -176,13 +176,15 @@ class Plugin(Model):
     """Changes pods before they are created."""
 
     name: Annotated[str, about("The plugin's name, such as lws.")]
-    config: Annotated[AnyValue | None, about("What the plugin is told; its own format.")] = None
+    config: Annotated[AnyValue | None, about("The plugin's configuration, in its own format.")] = (
+        None
+    )
     scope: Annotated[PluginScope | None, about("The pods that it is asked about.")] = None
     type: Annotated[Literal["BuiltIn"], about("BuiltIn is the only type.")] = "BuiltIn"
 
 
 class ModelServingSpec(Model):
-    """What is asked for."""
+    """The desired state of a ModelServing."""
 
     template: Annotated[
         ServingGroup,
@@ -208,7 +210,7 @@ class ModelServingSpec(Model):
 
 
 class ModelServingStatus(Model):
-    """What was seen."""
+    """The observed state of a ModelServing."""
 
     available_replicas: Annotated[Int32 | None, about("Groups that are ready.")] = None
     conditions: Annotated[

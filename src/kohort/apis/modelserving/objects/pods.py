@@ -26,6 +26,7 @@ from kohort.apis.modelserving.plugins.chain import Chain, PluginFailure
 from kohort.apis.modelserving.plugins.plugin import HookRequest
 from kohort.apis.modelserving.spec import ServingSpec, read_spec
 from kohort.apis.topology import read_pack
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import (
     Object,
     annotations_of,
@@ -92,8 +93,8 @@ class PodMaker:
         }
         spec = {**(template.get("spec") or {}), "schedulerName": self._spec.scheduler}
         return {
-            "apiVersion": labels.POD.api_version,
-            "kind": labels.POD.name,
+            "apiVersion": POD.api_version,
+            "kind": POD.name,
             "metadata": {
                 "name": place.pod_name(serving, index),
                 "namespace": namespace_of(serving),

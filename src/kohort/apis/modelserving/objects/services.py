@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.objects.instances import InstancePlace, group_marks, instance_marks
+from kohort.cluster.kinds import SERVICE
 from kohort.cluster.objects import Object, name_of, namespace_of, owner_reference
 
 _SELECTED = (labels.GROUP_NAME, labels.ROLE, labels.ROLE_ID)
@@ -42,8 +43,8 @@ def make_group_service(serving: Object, group: int) -> Object:
 
 def _make(serving: Object, name: str, marks: dict[str, str], selector: dict[str, str]) -> Object:
     return {
-        "apiVersion": labels.SERVICE.api_version,
-        "kind": labels.SERVICE.name,
+        "apiVersion": SERVICE.api_version,
+        "kind": SERVICE.name,
         "metadata": {
             "name": name,
             "namespace": namespace_of(serving),

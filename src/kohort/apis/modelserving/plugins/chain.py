@@ -113,12 +113,16 @@ def check_plugin(
 ) -> tuple[PluginFailure, ...]:
     """The errors of a plugin on a workload: not installed, wrong config, or unfit for the roles."""
     plugin = make_plugin(spec, registry)
-    if isinstance(plugin, PluginFailure):
-        return (plugin,)
+    return (plugin,) if isinstance(plugin, PluginFailure) else ask_check(plugin, serving)
+
+
+def ask_check(plugin: Plugin, serving: ServingSpec) -> tuple[PluginFailure, ...]:
+    """The errors that a plugin itself finds in a workload."""
+    name = plugin.spec.name
     try:
-        return tuple(PluginFailure(spec.name, str(fault)) for fault in plugin.check(serving))
+        return tuple(PluginFailure(name, str(fault)) for fault in plugin.check(serving))
     except Exception as error:
-        return (PluginFailure(spec.name, _describe(error)),)
+        return (PluginFailure(name, _describe(error)),)
 
 
 def _ask(plugin: Plugin, request: HookRequest, hook: Hook) -> Object | PluginFailure:

@@ -18,11 +18,12 @@ from kohort.apis.rolebasedgroup.problems import INVALID_GANG, Problem
 from kohort.apis.rolebasedgroup.roles import WORKLOAD_TYPES, as_int, as_map, as_objects, given
 from kohort.apis.rolebasedgroup.spec import read_spec
 from kohort.cluster.fields import FieldError, FieldErrorType
+from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.names import check_label
 from kohort.cluster.objects import Object, annotations_of, metadata_of, name_of
 
 _GENERATED_SUFFIX = "00000"
-_DEPRECATED = (labels.DEPLOYMENT, labels.STATEFUL_SET, labels.LEADER_WORKER_SET)
+_DEPRECATED = (DEPLOYMENT, STATEFUL_SET, labels.LEADER_WORKER_SET)
 _BAD_AMOUNT = "must be a whole number that is not negative, or a percentage such as 25%"
 _PLAIN = "spec"
 _IN_SET = "spec.groupTemplate.spec"

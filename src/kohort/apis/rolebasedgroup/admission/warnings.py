@@ -14,6 +14,7 @@ from kohort.apis.rolebasedgroup.roles import (
     OLD_RECREATE,
     OLD_RECREATE_POD,
     RECREATE_POD,
+    STATELESS,
     RoleSpec,
     as_map,
     as_objects,
@@ -48,7 +49,15 @@ def warn_instance_set(instance_set: Object) -> list[str]:
         for key in (labels.GANG, labels.INSTANCE_GANG)
         if notes.get(key) == "true"
     ]
-    template = as_map(as_map(instance_set.get("spec")).get("roleInstanceTemplate"))
+    spec = as_map(instance_set.get("spec"))
+    if notes.get(labels.INSTANCE_PATTERN) != STATELESS:
+        found += [
+            f"spec.scaleStrategy.{key} has no effect on a set whose instances have ordinals; "
+            f"set the annotation {labels.INSTANCE_PATTERN}: {STATELESS}"
+            for key, value in as_map(spec.get("scaleStrategy")).items()
+            if value not in (None, [])
+        ]
+    template = as_map(spec.get("roleInstanceTemplate"))
     for index, component in enumerate(as_objects(template.get("components"))):
         if labels.GROUP_NAME in labels_of(as_map(component.get("template"))):
             path = f"spec.roleInstanceTemplate.components[{index}].template"

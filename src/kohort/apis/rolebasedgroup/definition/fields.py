@@ -70,10 +70,10 @@ class InPlaceUpdateStrategy(Model):
 
 
 class Claim(Model):
-    """One thing that is so, is not so, or is not known."""
+    """A condition, which is true, false or unknown."""
 
     status: Annotated[str, about("Whether it is so.")]
-    type: Annotated[str, about("What it is about.")]
+    type: Annotated[str, about("The name of the condition.")]
     last_transition_time: Annotated[Time | None, about("When the status last changed.")] = None
     message: Annotated[str | None, about("The reason in a sentence.")] = None
     reason: Annotated[str | None, about("The reason in one word.")] = None

@@ -98,7 +98,7 @@ class ServicePort(Model):
     """A port that the discovery file lists."""
 
     port: Annotated[Int32, about("The number.")]
-    app_protocol: Annotated[str | None, about("What is spoken there.")] = None
+    app_protocol: Annotated[str | None, about("The application protocol.")] = None
     name: Annotated[str | None, about("Its key in the discovery file.")] = None
     node_port: Annotated[Int32 | None, about("Not used.")] = None
     protocol: Annotated[str, about("TCP, UDP or SCTP.")] = "TCP"
@@ -213,14 +213,14 @@ RoleTemplates = Annotated[list[RoleTemplate], keyed_by("name")]
 
 
 class GroupSpec(Model):
-    """What a RoleBasedGroup asks for."""
+    """The desired state of a RoleBasedGroup."""
 
     roles: Annotated[Roles, about("The roles.")]
     role_templates: Annotated[RoleTemplates | None, about("Templates that roles refer to.")] = None
 
 
 class RoleStatus(Model):
-    """How far one role is; counts are instances."""
+    """The observed state of one role; counts are instances."""
 
     name: Annotated[str, about("The role.")]
     ready_replicas: Annotated[Int32, about("Instances that serve.")]
@@ -229,7 +229,7 @@ class RoleStatus(Model):
 
 
 class GroupStatus(Model):
-    """How far a RoleBasedGroup is."""
+    """The observed state of a RoleBasedGroup."""
 
     role_statuses: Annotated[list[RoleStatus], about("Each role, in the order of the spec.")]
     conditions: Annotated[Conditions | None, about("Ready, and whether updates go on.")] = None
@@ -252,7 +252,7 @@ class GroupSetSpec(Model):
 
 
 class GroupSetStatus(Model):
-    """How far a set of groups is."""
+    """The observed state of a RoleBasedGroupSet."""
 
     conditions: Annotated[Conditions | None, about("Ready.")] = None
     observed_generation: Annotated[Int64 | None, about("The generation that this is about.")] = None

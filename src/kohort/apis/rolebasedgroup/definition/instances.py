@@ -84,7 +84,7 @@ class InstanceSetSpec(Model):
 
 
 class InstanceSetStatus(Model):
-    """How far a set is; counts are instances."""
+    """The observed state of a RoleInstanceSet; counts are instances."""
 
     available_replicas: Annotated[Int32, about("Instances that are counted on.")]
     current_replicas: Annotated[Int32, about("Instances of the current revision.")]
@@ -122,7 +122,7 @@ class InstanceSpec(Model):
 
 
 class ComponentStatus(Model):
-    """How far one component is; counts are pods."""
+    """The observed state of one component; counts are pods."""
 
     available_replicas: Annotated[Int32, about("Pods that are counted on.")]
     name: Annotated[str, about("The component.")]
@@ -137,11 +137,13 @@ class ContainerBaseline(Model):
     """What a container was before it was changed in place."""
 
     restart_count: Annotated[Int32, about("Its restarts.")]
-    image: Annotated[str | None, about("What it ran.")] = field(default=None, name="imageID")
+    image: Annotated[str | None, about("The image that it ran.")] = field(
+        default=None, name="imageID"
+    )
 
 
 class InstanceStatus(Model):
-    """How far an instance is."""
+    """The observed state of a RoleInstance."""
 
     collision_count: Annotated[Int32 | None, about("Hashes that were taken.")] = None
     component_statuses: Annotated[list[ComponentStatus] | None, about("Each component.")] = None

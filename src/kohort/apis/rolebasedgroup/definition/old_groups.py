@@ -67,7 +67,7 @@ class OldLeaderWorkers(Model):
 
 
 class OldWorkload(Model):
-    """What carries the role."""
+    """The kind of workload that runs the instances of the role."""
 
     api_version: Annotated[str, about("Its version.", pattern=_VERSION)] = "apps/v1"
     kind: Annotated[str, about("StatefulSet, Deployment, LeaderWorkerSet or RoleInstanceSet.")] = (
@@ -109,7 +109,7 @@ class OldRole(Model):
     template_ref: Annotated[OldTemplateRef | None, about("The pod, from a shared template.")] = None
     workload: Annotated[
         OldWorkload | None,
-        about("What carries the role."),
+        about("The kind of workload that runs the instances of the role."),
         Meta(extra_json_schema={"default": {"apiVersion": "apps/v1", "kind": "StatefulSet"}}),
     ] = None
 
@@ -118,8 +118,12 @@ class OldRollingUpdate(Model):
     """How far updates of roles may be apart."""
 
     max_skew: Annotated[str | None, about("The difference.", pattern=_PERCENT)] = None
-    max_unavailable: Annotated[str | None, about("What may be missing.", pattern=_PERCENT)] = None
-    partition: Annotated[str | None, about("What keeps its revision.", pattern=_PERCENT)] = None
+    max_unavailable: Annotated[
+        str | None, about("Instances that may be missing.", pattern=_PERCENT)
+    ] = None
+    partition: Annotated[
+        str | None, about("Instances that keep their revision.", pattern=_PERCENT)
+    ] = None
 
 
 class OldScaling(Model):
@@ -176,7 +180,7 @@ OldRoles = Annotated[
 
 
 class OldGroupSpec(Model):
-    """What a RoleBasedGroup asks for."""
+    """The desired state of a RoleBasedGroup."""
 
     roles: Annotated[OldRoles, about("The roles.")]
     coordination: Annotated[

@@ -42,14 +42,14 @@ class ScaleTarget(Model):
 
 
 class AdapterSpec(Model):
-    """What an autoscaler asks for."""
+    """The role to scale, and the replicas that an autoscaler asks for."""
 
     scale_target_ref: Annotated[ScaleTarget, about("The role.")]
     replicas: Annotated[Int32 | None, about("Instances of the role.")] = None
 
 
 class AdapterStatus(Model):
-    """What an autoscaler reads."""
+    """The replicas and the selector that an autoscaler reads."""
 
     last_scale_time: Annotated[Time | None, about("When replicas last changed.")] = None
     phase: Annotated[str | None, about("Bound, or NotBound while there is no such role.")] = None
@@ -72,8 +72,10 @@ class PolicyRollingUpdate(Model):
     """How far updates of roles may be apart."""
 
     max_skew: Annotated[int | str | None, about("Instances, or a percentage of each role.")] = None
-    max_unavailable: Annotated[int | str | None, about("What may be missing of each role.")] = None
-    partition: Annotated[int | str | None, about("What keeps its revision.")] = None
+    max_unavailable: Annotated[
+        int | str | None, about("Instances of each role that may be missing.")
+    ] = None
+    partition: Annotated[int | str | None, about("Instances that keep their revision.")] = None
     update_order: Annotated[
         list[str] | None, about("Roles, each updated only when those before it are.")
     ] = None
@@ -107,7 +109,7 @@ class PolicyStrategy(Model):
 class PolicyRule(Model):
     """A rule over roles."""
 
-    name: Annotated[str, about("What blockers call it.", min_length=1)]
+    name: Annotated[str, about("The name of the rule in blockers.", min_length=1)]
     roles: Annotated[list[str], about("The roles."), not_empty()]
     strategy: Annotated[PolicyStrategy, about("What ties them together.")]
 
@@ -119,9 +121,9 @@ class PolicySpec(Model):
 
 
 class PolicyStatus(Model):
-    """What came of a policy."""
+    """The observed state of a CoordinatedPolicy."""
 
-    conditions: Annotated[Conditions | None, about("What is so.")] = None
+    conditions: Annotated[Conditions | None, about("The conditions.")] = None
     observed_generation: Annotated[Int64 | None, about("The generation that this is about.")] = None
 
 

@@ -10,6 +10,7 @@ from kohort.apis.rolebasedgroup.group_set.children import Child, read_child
 from kohort.apis.rolebasedgroup.group_set.read import read
 from kohort.apis.rolebasedgroup.group_set.render import render
 from kohort.apis.rolebasedgroup.group_set.report import list_events, write_status
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
 from kohort.cluster.permissions import Grant
 
@@ -27,7 +28,7 @@ ROLE_BASED_GROUP_SET = Api(
     kind=labels.SET_KIND,
     short_name="rbgs",
     watched=(Watched(labels.KIND, read_child, labels.SET_NAME, _owners),),
-    members=labels.POD,
+    members=POD,
     read=read,
     render=render,
     write_status=write_status,

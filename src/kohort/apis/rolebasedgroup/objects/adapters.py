@@ -12,7 +12,7 @@ from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.roles import Pattern
 from kohort.cluster.objects import Object, name_of, namespace_of
 
-BOUND, NOT_BOUND = "Bound", "NotBound"
+BOUND = "Bound"
 
 
 def make_adapter(context: RoleContext) -> Object:

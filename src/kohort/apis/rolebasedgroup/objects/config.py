@@ -11,9 +11,8 @@ import yaml
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.objects.templates import CONFIG_FILE, RoleContext, find_service
 from kohort.apis.rolebasedgroup.roles import LEADER, WORKER, Pattern, as_int, as_map
+from kohort.cluster.kinds import CONFIG_MAP
 from kohort.cluster.objects import Object, name_of, namespace_of, owner_reference
-
-REFINE, LEGACY = "refine", "legacy"
 
 
 def make_config_map(group: Object, contexts: list[RoleContext]) -> Object | None:
@@ -22,8 +21,8 @@ def make_config_map(group: Object, contexts: list[RoleContext]) -> Object | None
     if not listed:
         return None
     return {
-        "apiVersion": labels.CONFIG_MAP.api_version,
-        "kind": labels.CONFIG_MAP.name,
+        "apiVersion": CONFIG_MAP.api_version,
+        "kind": CONFIG_MAP.name,
         "metadata": {
             "name": names.config_name(name_of(group)),
             "namespace": namespace_of(group),

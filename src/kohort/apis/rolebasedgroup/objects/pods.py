@@ -13,6 +13,7 @@ import orjson
 
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.roles import LEADER, WORKER, Pattern, as_int, as_map, as_objects
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, labels_of, name_of, namespace_of, owner_reference
 
 IN_PLACE_READY, INSTANCE_POD_READY = "InPlaceUpdateReady", "InstancePodReady"
@@ -52,8 +53,8 @@ def make_pod(instance: Object, place: PodPlace, revision: str) -> Object:
         spec |= {"hostname": place.name, "subdomain": service}
     marks = {**labels_of(template), **pod_marks(instance, place), labels.REVISION: revision}
     return {
-        "apiVersion": labels.POD.api_version,
-        "kind": labels.POD.name,
+        "apiVersion": POD.api_version,
+        "kind": POD.name,
         "metadata": {
             **metadata,
             "name": place.name,

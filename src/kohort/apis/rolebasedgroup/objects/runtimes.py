@@ -9,26 +9,22 @@ without any of them gets nothing. Upstream ignores this field, so templates it m
 from collections.abc import Mapping
 from typing import Any
 
-from kohort.apis.rolebasedgroup.problems import FAILED_WORKLOAD, Problem
 from kohort.apis.rolebasedgroup.roles import RoleSpec, RuntimeSpec, as_map, as_objects
 from kohort.cluster.objects import Object
 
 _INJECTED = ("initContainers", "containers", "volumes")
-NO_UPDATE, ROLLING_UPDATE = "NoUpdate", "RollingUpdate"
+ROLLING_UPDATE = "RollingUpdate"
 
 
-def find_missing_profiles(role: RoleSpec, profiles: Mapping[str, Object]) -> list[Problem]:
-    """A problem for each profile that a role names and that does not exist; the role waits."""
-    return [
-        Problem(
-            FAILED_WORKLOAD,
-            f"role {role.name!r} names engine runtime profile {runtime.profile!r}, which does not "
-            f"exist; create the ClusterEngineRuntimeProfile",
-            role.name,
-        )
-        for runtime in role.runtimes
-        if runtime.profile not in profiles
-    ]
+def describe_missing(role: RoleSpec, profiles: Mapping[str, Object]) -> str:
+    """A sentence about a profile that a role names and that does not exist; empty: all exist."""
+    missing = [each.profile for each in role.runtimes if each.profile not in profiles]
+    if not missing:
+        return ""
+    return (
+        f"role {role.name} names engine runtime profile {missing[0]!r}, which does not exist; "
+        "create the ClusterEngineRuntimeProfile"
+    )
 
 
 def inject_runtimes(

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.roles import LEADER
+from kohort.cluster.kinds import SERVICE
 from kohort.cluster.objects import Object, labels_of, name_of, namespace_of, uid_of
 
 
@@ -21,8 +22,8 @@ def make_service(context: RoleContext, workload: Object, name: str = "") -> Obje
     if context.role.selects_leader:
         selector[labels.COMPONENT_NAME] = LEADER
     return {
-        "apiVersion": labels.SERVICE.api_version,
-        "kind": labels.SERVICE.name,
+        "apiVersion": SERVICE.api_version,
+        "kind": SERVICE.name,
         "metadata": {
             "name": name or context.service_name,
             "namespace": namespace_of(context.group),

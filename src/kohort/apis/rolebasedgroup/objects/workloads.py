@@ -10,8 +10,10 @@ from typing import Any
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext, make_template
 from kohort.apis.rolebasedgroup.roles import LEADER, PARALLEL, WORKER, as_map
-from kohort.cluster.objects import Kind, Object, namespace_of, owner_reference
+from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
+from kohort.cluster.objects import Kind, Object, labels_of, namespace_of, owner_reference
 
+_TEMPLATES = ("template", "leaderWorkerTemplate")
 _RECREATE, _NONE = "RecreateGroupOnPodRestart", "None"
 
 
@@ -21,8 +23,8 @@ def make_workload(context: RoleContext, role_hash: str, count: int, partition: i
     assert role.workload is not None and role.workload != labels.INSTANCE_SET
     kind: Kind = role.workload
     makers = {
-        labels.DEPLOYMENT: _make_deployment,
-        labels.STATEFUL_SET: _make_stateful_set,
+        DEPLOYMENT: _make_deployment,
+        STATEFUL_SET: _make_stateful_set,
         labels.LEADER_WORKER_SET: _make_leader_worker_set,
     }
     return {
@@ -51,12 +53,21 @@ def keep_selector(wanted: Object, found: Object) -> Object:
     return {**wanted, "spec": {**wanted["spec"], "selector": held}}
 
 
+def keep_template(wanted: Object, found: Object, role: str) -> Object:
+    """The workload with its existing template, and with the role's hash that belongs to it."""
+    held, key = as_map(found.get("spec")), labels.role_revision(role)
+    kept = {name: held[name] for name in _TEMPLATES if name in held}
+    marks = {**labels_of(wanted), key: labels_of(found).get(key, "")}
+    metadata = {**wanted["metadata"], "labels": marks}
+    return {**wanted, "metadata": metadata, "spec": {**wanted["spec"], **kept}}
+
+
 def _make_deployment(context: RoleContext, partition: int) -> Object:
     written = context.role.rollout.written
     rolling = {key: written[key] for key in ("maxSurge", "maxUnavailable")}
     return {
         "selector": {"matchLabels": context.common_labels},
-        "minReadySeconds": context.role.min_ready_seconds,
+        **_wait(context),
         "strategy": {"type": "RollingUpdate", "rollingUpdate": rolling},
         "template": _find_template(context, context.role.components[0].name),
     }
@@ -67,7 +78,7 @@ def _make_stateful_set(context: RoleContext, partition: int) -> Object:
         "selector": {"matchLabels": context.common_labels},
         "serviceName": context.service_name,
         "podManagementPolicy": PARALLEL,
-        "minReadySeconds": context.role.min_ready_seconds,
+        **_wait(context),
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": partition}},
         "template": _find_template(context, context.role.components[0].name),
     }
@@ -92,6 +103,12 @@ def _make_leader_worker_set(context: RoleContext, partition: int) -> Object:
             "rollingUpdateConfiguration": {**rolling, "partition": partition},
         },
     }
+
+
+def _wait(context: RoleContext) -> Object:
+    """The seconds that a pod must be ready; the API server stores none where they are zero."""
+    seconds = context.role.min_ready_seconds
+    return {"minReadySeconds": seconds} if seconds else {}
 
 
 def _find_template(context: RoleContext, component: str) -> Object:

@@ -9,10 +9,11 @@ labels: another client may have removed them.
 from kohort.apis.api import Api, Key, Watched
 from kohort.apis.facts import Meta, Whole, read_node
 from kohort.apis.rolebasedgroup import labels
-from kohort.apis.rolebasedgroup.api import HOME, NODE, WRITES
+from kohort.apis.rolebasedgroup.api import HOME, WRITES
 from kohort.apis.rolebasedgroup.definition import define_instance, define_instance_set
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts, read_facts
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, read_pod
+from kohort.apis.rolebasedgroup.port_claims import mentions_ports
 from kohort.apis.rolebasedgroup.report import list_events
 from kohort.apis.rolebasedgroup.roles import as_objects
 from kohort.apis.rolebasedgroup.single_role.read import read_instance, read_set
@@ -23,13 +24,15 @@ from kohort.apis.rolebasedgroup.single_role.report import (
     write_set_status,
     write_status,
 )
+from kohort.apis.rolebasedgroup.single_role.verbs import INSTANCE_VERBS, SET_VERBS
+from kohort.cluster.kinds import CONTROLLER_REVISION, NODE, POD
 from kohort.cluster.objects import Object
 from kohort.cluster.permissions import Grant
 
 _NO_GROUP = f"!{labels.GROUP_NAME}"
 _PODS = f"{labels.INSTANCE_NAME},{_NO_GROUP}"
 _REVISIONS = f"{labels.HASH},{_NO_GROUP}"
-_CHILDREN = (labels.POD, labels.INSTANCE, labels.CONTROLLER_REVISION)
+_CHILDREN = (POD, labels.INSTANCE, CONTROLLER_REVISION)
 
 
 def _is_workload(root: Object) -> bool:
@@ -89,18 +92,19 @@ ROLE_INSTANCE_SET = Api(
     selector=_NO_GROUP,
     is_workload=_is_workload,
     watched=(
-        Watched(labels.POD, read_pod, _PODS, _set_of_pod),
+        Watched(POD, read_pod, _PODS, _set_of_pod),
         Watched(labels.INSTANCE, read_facts, _NO_GROUP, _set_of_instance),
-        Watched(labels.CONTROLLER_REVISION, _read_revision, _REVISIONS, _set_of_revision),
+        Watched(CONTROLLER_REVISION, _read_revision, _REVISIONS, _set_of_revision),
         Watched(NODE, read_node),
     ),
-    members=labels.POD,
+    members=POD,
     read=read_set,
     render=render_set,
     write_status=write_set_status,
     start_status=start_set_status,
     list_events=list_events,
     list_projections=list_instances,
+    find_shared=lambda raw: (labels.INSTANCE,) if mentions_ports(raw) else (),
     has_condition_generations=False,
     home=HOME,
     definitions=(define_instance_set, define_instance),
@@ -108,6 +112,7 @@ ROLE_INSTANCE_SET = Api(
         *(grant for grant in WRITES if grant.kind in _CHILDREN),
         Grant(labels.INSTANCE_SET, ("patch",)),
     ),
+    verbs=SET_VERBS,
 )
 
 ROLE_INSTANCE = Api(
@@ -116,16 +121,16 @@ ROLE_INSTANCE = Api(
     selector=f"{_NO_GROUP},!{labels.INSTANCE_INDEX},!{labels.INSTANCE_ID}",
     is_workload=_is_workload,
     watched=(
-        Watched(labels.POD, read_pod, _PODS, _instance_of),
+        Watched(POD, read_pod, _PODS, _instance_of),
         Watched(
-            labels.CONTROLLER_REVISION,
+            CONTROLLER_REVISION,
             _read_revision,
             f"{labels.INSTANCE_NAME},{_REVISIONS}",
             _instance_of,
         ),
         Watched(NODE, read_node),
     ),
-    members=labels.POD,
+    members=POD,
     read=read_instance,
     render=render_instance,
     write_status=write_status,
@@ -134,7 +139,8 @@ ROLE_INSTANCE = Api(
     home=HOME,
     definitions=(define_instance,),
     writes=(
-        *(g for g in WRITES if g.kind in (labels.POD, labels.CONTROLLER_REVISION)),
+        *(g for g in WRITES if g.kind in (POD, CONTROLLER_REVISION)),
         Grant(labels.INSTANCE, ("patch",)),
     ),
+    verbs=INSTANCE_VERBS,
 )

@@ -16,9 +16,8 @@ from kohort.apis.api import Snapshot
 from kohort.apis.facts import Whole
 from kohort.apis.gojson import drop_nulls
 from kohort.apis.rolebasedgroup import labels, names
-from kohort.apis.rolebasedgroup.group_facts import allot_ports, read_failures_of, sort_revisions
+from kohort.apis.rolebasedgroup.group_facts import read_failures_of, sort_revisions
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts, read_facts
-from kohort.apis.rolebasedgroup.objects.ports import is_port
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.problems import FAILED_WORKLOAD, Problem
 from kohort.apis.rolebasedgroup.revision import (
@@ -27,7 +26,8 @@ from kohort.apis.rolebasedgroup.revision import (
     hash_set,
     write_set_data,
 )
-from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
+from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts, components_of
+from kohort.apis.rolebasedgroup.role_ports import give_ports
 from kohort.apis.rolebasedgroup.roles import (
     IN_PLACE_IF_POSSIBLE,
     STATELESS,
@@ -37,6 +37,7 @@ from kohort.apis.rolebasedgroup.roles import (
 )
 from kohort.apis.rolebasedgroup.spec import GroupSpec, read_set_spec
 from kohort.apis.rolebasedgroup.types import INSTANCE_TEMPLATE, write_typed
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import (
     Object,
     annotations_of,
@@ -73,7 +74,7 @@ def find_facts(snapshot: Snapshot) -> GroupFacts:
         "spec": root.get("spec"),
         "status": {"currentRevision": status.get("currentRevision")},
     }
-    revisions = sorted(found.raw for found in snapshot.all(labels.CONTROLLER_REVISION))
+    revisions = sorted(found.raw for found in snapshot.all(CONTROLLER_REVISION))
     return _make_facts(_Inputs(orjson.dumps(body), tuple(revisions)))
 
 
@@ -84,7 +85,7 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
     asked = _write_template(root if is_set else _as_set(root))
     role = replace(read_set_spec(asked), is_instance_gang=False)  # only groups have gangs
     spec = GroupSpec(roles=(role,), problems=tuple(_find_problems(root, asked)))
-    wanted = allot_ports(asked if is_set else _without_policies(asked), root)
+    wanted = asked if is_set else _without_policies(asked)
     owned = sort_revisions(inputs.revisions)[uid_of(root)]
     stored = tuple(revision for revision, _ in owned)
     current = find_current(stored, write_set_data(wanted))
@@ -100,13 +101,12 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
         is_stored=current is not None,
         stored=stored,
         base=known if known != target and any(r.name == known for r in stored) else "",
-        ports={k: int(v) for k, v in annotations_of(wanted).items() if is_port(k, v)},
         failures=failures.get(Line(0, role.name), ()),
     )
     return GroupFacts(
         group=root,
         spec=spec,
-        roles={role.name: facts},
+        roles=give_ports({role.name: facts}, {name_of(root): root}),
         delegated={},
         hash=current.hash if current else found,
         stored=stored,
@@ -172,12 +172,27 @@ def _find_problems(root: Object, asked: Object) -> list[Problem]:
 
 
 def with_revision(root: Object, facts: GroupFacts) -> RoleInstanceFacts:
-    """A RoleInstance by itself, with the label and the template that a set would have written."""
+    """
+    A RoleInstance by itself, with the label and the template that a set would have written.
+
+    Until the revision that the user asks for is stored, it has the last one that is: pods of that
+    one which are ready prove that it has served.
+    """
     (role,) = facts.roles.values()
-    marks = {**labels_of(root), labels.REVISION: role.target}
     spec = _write_template(_as_set(root))["spec"]["roleInstanceTemplate"]
+    revision = role.target
+    if not role.is_stored and role.stored:
+        revision = role.stored[-1].name
+        spec = {**spec, "components": _with_sizes(role.find_template(revision) or {}, spec)}
+    marks = {**labels_of(root), labels.REVISION: revision}
     metadata = {**root["metadata"], "labels": marks}
     return read_facts(orjson.dumps({**root, "metadata": metadata, "spec": spec}))
+
+
+def _with_sizes(stored: Object, asked: Object) -> list[Object]:
+    """The components of a stored template, which has no sizes, with the sizes asked for."""
+    sizes = {each.get("name"): as_int(each.get("size"), 1) for each in components_of(asked)}
+    return [{**each, "size": sizes.get(each.get("name"), 1)} for each in components_of(stored)]
 
 
 def add_root(snapshot: Snapshot) -> Snapshot:

@@ -13,7 +13,7 @@ from kohort.apis.api import Reading, Snapshot
 from kohort.apis.drift.adoption import adopt
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
-from kohort.apis.rolebasedgroup.instance_actions import InstanceActions, stamp
+from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
 from kohort.apis.rolebasedgroup.objects.ports import is_port
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
@@ -25,8 +25,10 @@ from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.apis.rolebasedgroup.set_actions import SetActions
 from kohort.apis.rolebasedgroup.single_role.facts import add_root
 from kohort.cluster.actions import Action, Delete, Patch
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import Kind, annotations_of, labels_of, name_of, namespace_of
 from kohort.cluster.port import Address
+from kohort.cluster.timestamps import write_moment
 from kohort.model.plans import Plan
 from kohort.model.units import Line
 
@@ -52,11 +54,11 @@ def _adopt(snapshot: Snapshot) -> Iterator[Action]:
     for instance in snapshot.all(labels.INSTANCE):
         if labels_of(root).items() <= instance.metadata.labels.items():
             yield from adopt(root, labels.INSTANCE, instance.metadata)
-    for stored in snapshot.all(labels.CONTROLLER_REVISION):
+    for stored in snapshot.all(CONTROLLER_REVISION):
         # A StatefulSet of the same name may have left revisions, too.
         data = as_map(as_map(stored.decode().get("data")).get("spec"))
         if "roleInstanceTemplate" in data:
-            yield from adopt(root, labels.CONTROLLER_REVISION, stored.metadata)
+            yield from adopt(root, CONTROLLER_REVISION, stored.metadata)
 
 
 def _actions(
@@ -65,6 +67,11 @@ def _actions(
     facts = reading.memory.facts
     (role,) = facts.roles.values()
     sets = SetActions(snapshot, facts, plan)
+    marks = tuple(sets.mark_served())
+    if marks:
+        # As for a group: what served is noted before anything of the next revision is written.
+        yield from marks
+        return
     gangs = GangActions(_without_gang(snapshot), reading, plan)
     extras = PodExtras(snapshot, reading)
     yield from sets.store_role(role)
@@ -73,7 +80,7 @@ def _actions(
     step = plan.steps.get(Line(0, role.spec.name))
     yield from extras.remember(role, step)
     if step is not None and role.is_stored:
-        instances = InstanceActions(snapshot, reading, role, step, extras, stamp(plan.now))
+        instances = InstanceActions(snapshot, reading, role, step, extras, write_moment(plan.now))
         yield from instances.list_actions()
         pods = PodActions(snapshot, reading, plan, gangs, extras)
         yield from pods.list_actions(role, step, instances.leaving)
@@ -104,12 +111,12 @@ def _forget(snapshot: Snapshot, role: RoleFacts) -> Iterator[Action]:
     """Delete revisions beyond the history limit."""
     limit = role.instance_set["spec"].get("revisionHistoryLimit", 10)
     outdated = list_outdated(role.stored, [role.target, role.base], limit)
-    for stored in snapshot.all(labels.CONTROLLER_REVISION):
+    for stored in snapshot.all(CONTROLLER_REVISION):
         metadata = stored.metadata
         if metadata.name in outdated:
             why = f"ControllerRevision {metadata.name}: beyond the history"
             yield Delete(
-                labels.CONTROLLER_REVISION,
+                CONTROLLER_REVISION,
                 metadata.namespace,
                 metadata.name,
                 metadata.uid,

@@ -39,11 +39,20 @@ def list_instances(
 
 
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
-    """The status of an instance; its conditions follow when it is ready for the first time."""
+    """
+    The status of an instance; its conditions follow when it is ready for the first time.
+
+    Until the revision that the user asks for is stored, the instance is read with the last one. So
+    that status has not observed the new spec: clients, and the operator itself, would take pods of
+    the last revision for updated.
+    """
     (role,) = reading.memory.facts.roles.values()
     (instance,) = reading.memory.instances[role.spec.name].values()
     state = report.read_state(reading, role, 0, instance)
     status = write_instance_status(snapshot.root, state, now)
+    if not role.is_stored and role.stored:
+        observed = as_map(snapshot.root.get("status")).get("observedGeneration")
+        status = {**status, "observedGeneration": observed or 0}
     if state.unready and not instance.status.has_ready:
         # What the operator says of every workload, such as that it stalls, stays.
         kept = as_map(snapshot.root.get("status")).get("conditions") or []

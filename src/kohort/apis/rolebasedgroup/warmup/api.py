@@ -4,12 +4,13 @@ from kohort.apis.api import Api, Key, Watched
 from kohort.apis.facts import PodFacts, read_node, read_pod
 from kohort.apis.references import Reference
 from kohort.apis.rolebasedgroup import labels
-from kohort.apis.rolebasedgroup.api import HOME, NODE
+from kohort.apis.rolebasedgroup.api import HOME
 from kohort.apis.rolebasedgroup.definition import define_warmup
 from kohort.apis.rolebasedgroup.warmup.read import read
 from kohort.apis.rolebasedgroup.warmup.render import render
 from kohort.apis.rolebasedgroup.warmup.report import list_events, start_status, write_status
 from kohort.apis.rolebasedgroup.warmup.targets import find_group
+from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.objects import Object, namespace_of
 from kohort.cluster.permissions import Grant
 
@@ -34,24 +35,22 @@ ROLE_BASED_GROUP_WARMUP = Api(
     kind=labels.WARMUP,
     short_name="rbgwarmup",
     watched=(
-        Watched(labels.POD, read_pod, labels.WARMUP_NAME, _owners),
+        Watched(POD, read_pod, labels.WARMUP_NAME, _owners),
         Watched(NODE, read_node),
     ),
-    members=labels.POD,
+    members=POD,
     read=read,
     render=render,
     write_status=write_status,
     start_status=start_status,
     list_events=list_events,
     references=(
-        Reference(
-            labels.POD, _find_groups, read_pod, labels=labels.GROUP_NAME, names_of=_name_group
-        ),
+        Reference(POD, _find_groups, read_pod, labels=labels.GROUP_NAME, names_of=_name_group),
     ),
     home=HOME,
     definitions=(define_warmup,),
     writes=(
-        Grant(labels.POD, ("get", "create", "delete")),
+        Grant(POD, ("get", "create", "delete")),
         Grant(labels.WARMUP, ("delete",)),
         Grant(labels.WARMUP, ("update",), "finalizers"),
     ),

@@ -22,6 +22,7 @@ from kohort.apis.rolebasedgroup.warmup.decisions import (
 )
 from kohort.apis.rolebasedgroup.warmup.pods import cut_label, read_moment, read_try
 from kohort.apis.rolebasedgroup.warmup.targets import Targets, find_targets
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, uid_of
 from kohort.model.observed import Observed
 
@@ -38,8 +39,8 @@ class Memory:
 def read(snapshot: Snapshot) -> Reading[Memory]:
     """The snapshot of a warm-up as a workload without groups, and the state for the rules."""
     root, uid = snapshot.root, uid_of(snapshot.root)
-    pods = tuple(pod for pod in snapshot.all(labels.POD) if pod.metadata.controller == uid)
-    targets = find_targets(root, snapshot.nodes.values(), snapshot.references.get(labels.POD, ()))
+    pods = tuple(pod for pod in snapshot.all(POD) if pod.metadata.controller == uid)
+    targets = find_targets(root, snapshot.nodes.values(), snapshot.references.get(POD, ()))
     state = _read_state(root, targets, pods)
     return Reading(
         make_groupless(root), Observed(moments=list_moments(state)), Memory(state, targets, pods)

@@ -9,6 +9,7 @@ from kohort.apis.rolebasedgroup.warmup.decisions import TryState, decide
 from kohort.apis.rolebasedgroup.warmup.pods import make_pod, read_try
 from kohort.apis.rolebasedgroup.warmup.read import Memory
 from kohort.cluster.actions import Action, Create, Delete
+from kohort.cluster.kinds import POD
 from kohort.cluster.objects import name_of, namespace_of, uid_of
 from kohort.model.plans import Plan
 
@@ -35,7 +36,7 @@ def _actions(snapshot: Snapshot, memory: Memory, now: float) -> Iterator[Action]
     for node, number in decision.begin:
         obj = make_pod(root, snapshot.nodes.get(node), node, number, memory.targets.actions[node])
         why = f"node {node} is not warm" + (f", try {number + 1}" if number else "")
-        yield Create(labels.POD, namespace_of(root), obj, why)
+        yield Create(POD, namespace_of(root), obj, why)
 
 
 def _prune(memory: Memory) -> Iterator[Action]:
@@ -55,4 +56,4 @@ def _delete(pod: PodFacts, why: str) -> Iterator[Action]:
     metadata = pod.metadata
     if not metadata.is_leaving:
         text = f"pod {metadata.name}: {why}"
-        yield Delete(labels.POD, metadata.namespace, metadata.name, metadata.uid, why=text)
+        yield Delete(POD, metadata.namespace, metadata.name, metadata.uid, why=text)

@@ -1,14 +1,14 @@
 """Status and events of a RoleBasedGroupWarmup; counts are nodes, and its end is one event."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 from kohort.apis.api import ExecutionSummary, Reading, Snapshot
 from kohort.apis.rolebasedgroup.roles import as_map, as_objects
 from kohort.apis.rolebasedgroup.warmup.decisions import ENDED, Decision, WarmupPhase, decide
 from kohort.apis.rolebasedgroup.warmup.read import Memory
 from kohort.cluster.actions import Create
-from kohort.cluster.objects import Object, name_of, write_time
+from kohort.cluster.objects import Object, name_of
+from kohort.cluster.timestamps import write_moment
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 
@@ -39,16 +39,12 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
         "conditions": _merge(root, list(_list_conditions(memory, decision)), now),
     }
     if memory.state.started_at is not None:
-        status["startTime"] = held.get("startTime") or _stamp(memory.state.started_at)
+        status["startTime"] = held.get("startTime") or write_moment(memory.state.started_at)
     elif decision.begin or is_over:
         status["startTime"] = now
     if is_over:
         status["completionTime"] = now
     return status
-
-
-def _stamp(moment: float) -> str:
-    return write_time(datetime.fromtimestamp(moment, UTC))
 
 
 def _list_conditions(memory: Memory, decision: Decision) -> Iterator[Object]:

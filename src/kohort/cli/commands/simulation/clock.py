@@ -16,7 +16,7 @@ _VERBS = ("show", "pause", "resume", "step", "speed")
 def _make_parser(prog: str) -> Parser:
     summary = (
         "show, pause, resume, step or speed up the delays of a running cluster's simulated "
-        "parts (timestamps stay wall time)"
+        "parts (timestamps stay wall time, unless the cluster was started with --clock)"
     )
     parser = Parser(prog, summary, ("", "pause", "step 5m", "resume", "speed 10"))
     parser.add_argument("verb", nargs="?", choices=_VERBS, default="show")
@@ -53,7 +53,8 @@ def _read_change(verb: str, value: str | None) -> dict[str, Any]:
 
 def _describe(state: dict[str, Any]) -> str:
     pace = "paused" if state["isPaused"] else "running"
-    return f"{pace} at speed {state['speed']:g}   {state['elapsedSeconds']:.1f} s since the start"
+    start = f"{pace} at speed {state['speed']:g}   {state['elapsedSeconds']:.1f} s since the start"
+    return f"{start}   {state['now']}" if state.get("isOwn") else start
 
 
 CLOCK = Command(_make_parser, _run)

@@ -9,13 +9,13 @@ import argparse
 import time
 from typing import Any
 
+from kohort.apiserver.host.client import Client, Refusal
 from kohort.cli.connection import add_cluster, connect
 from kohort.cli.exits import Exit, TimedOut
 from kohort.cli.parser import Parser, some_time
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
-from kohort.simulator.host.client import Client, Refusal
-from kohort.simulator.host.nodes import NODES
+from kohort.simulator.node_requests import NODES
 
 _PAUSE_SECONDS = 0.2
 _NOT_FOUND, _CONFLICT, _TOO_MANY = 404, 409, 429
@@ -48,7 +48,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 class Drain:
-    """What is known of the pods of one node."""
+    """Evicts the pods of one node, and remembers why evictions were refused."""
 
     def __init__(self, client: Client, node: str) -> None:
         self._client = client

@@ -1,7 +1,7 @@
 """
-This is where people say what metrics are, and see what autoscalers make of them.
+This is where users set the metrics of simulated pods, and see what autoscalers do with them.
 
-Nobody measures simulated pods. A metric is an annotation of the autoscaler that looks at it,
+Simulated pods have no metrics. A metric is an annotation of the autoscaler that reads it,
 so all of this goes through the Kubernetes API, and kubectl can do the same.
 """
 
@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+from kohort.apiserver.host.client import Client, Refusal
 from kohort.cli.connection import add_cluster, connect
 from kohort.cli.exits import Exit, Failure, UsageError
 from kohort.cli.parser import Parser, add_output, suggest
 from kohort.cli.render.lines import align
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
-from kohort.simulator.host.client import Client, Refusal
 
 _GROUP = "/apis/autoscaling/v2"
 _PLURAL = "horizontalpodautoscalers"
@@ -167,7 +167,7 @@ def _find(client: Client, namespace: str, name: str) -> dict[str, Any]:
 
 
 def _expect_known(autoscaler: dict[str, Any], said: dict[str, str]) -> None:
-    """Refuse a metric that the autoscaler does not look at, and a share of what has no request."""
+    """Refuse a metric that the autoscaler does not read, and a percentage without a request."""
     from kohort.simulator.builtins.autoscalers.metrics import is_share
 
     metrics = {name: kind for kind, name, _ in _list_metrics(autoscaler)}

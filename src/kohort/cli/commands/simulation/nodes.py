@@ -24,7 +24,7 @@ def _make_add_parser(prog: str) -> Parser:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    from kohort.simulator.host.nodes import add_nodes
+    from kohort.simulator.node_requests import add_nodes
 
     if arguments.node and arguments.count:
         raise UsageError("give names or --count, not both")
@@ -57,7 +57,7 @@ def _make_recover_parser(prog: str) -> Parser:
 
 
 def _fail(arguments: argparse.Namespace) -> int:
-    from kohort.simulator.host.nodes import fail_nodes
+    from kohort.simulator.node_requests import fail_nodes
 
     for node in fail_nodes(connect(arguments.name), arguments.node):
         show(f"{node.name} has failed" if node.is_changed else f"{node.name} had failed already")
@@ -65,7 +65,7 @@ def _fail(arguments: argparse.Namespace) -> int:
 
 
 def _recover(arguments: argparse.Namespace) -> int:
-    from kohort.simulator.host.nodes import recover_nodes
+    from kohort.simulator.node_requests import recover_nodes
 
     for node in recover_nodes(connect(arguments.name), arguments.node):
         healthy = f"{node.name} was healthy; nothing was changed"

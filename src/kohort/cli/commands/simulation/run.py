@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
+from kohort.cli.commands.simulation.comparison import compare, expect_strategies
 from kohort.cli.exits import Exit, UsageError
 from kohort.cli.parser import Parser, add_output, whole
 from kohort.cli.table import Command
@@ -20,12 +21,15 @@ from kohort.simulation.run import Outcome
 from kohort.simulation.scenario import Scenario
 from kohort.simulation.scenario_files import ScenarioFile, load_scenario, write_scenario
 from kohort.simulation.shrink import shrink
+from kohort.simulation.strategy_runs import choose_strategy
 
 SEEDS_DEFAULT = 100
+COMPARED_DEFAULT = 20  # seeds, from 0 on: a comparison that is made again is the same
 API_DEFAULT = Scenario().api
 PROGRESS_SECONDS = 1.0
 BREACHES_MAX = 5
 _RETURN = control("\r")
+Drawn = tuple[str, int, str | None]  # the API, the seed, and the strategy if one is given
 
 
 def _make_parser(prog: str) -> Parser:
@@ -34,7 +38,15 @@ def _make_parser(prog: str) -> Parser:
         "seed is the same run"
     )
     parser = Parser(
-        prog, summary, ("--seeds 1000", "--seed 4711", "--apis lws,ms", "scenario.yaml")
+        prog,
+        summary,
+        (
+            "--seeds 1000",
+            "--seed 4711",
+            "--apis lws,ms",
+            "scenario.yaml",
+            "--seeds 20 --strategy rack-by-rack --compare budgeted",
+        ),
     )
     most = 2**31 - 1
     add = parser.add_argument
@@ -49,6 +61,14 @@ def _make_parser(prog: str) -> Parser:
         metavar="NAMES",
         help=f"whose workloads; each seed is one run for each (of {', '.join(SIMULATED)}; "
         f"default: {API_DEFAULT})",
+    )
+    add("--strategy", metavar="NAME", help="a rollout strategy for all runs")
+    add(
+        "--compare",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="run the same with this strategy, and print a table of both; may be repeated",
     )
     add("--workers", type=whole(1, 512), help="processes (default: one for each core)")
     add("--save", type=Path, metavar="FILE", help="where a failing run is saved when shrunk")
@@ -67,16 +87,37 @@ def _read_apis(text: str) -> tuple[str, ...]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.files and (arguments.seed is not None or arguments.seeds is not None):
+        raise UsageError("give files or seeds, not both")
+    scenarios = _list_scenarios(arguments)
+    if arguments.strategy is not None or arguments.compare:
+        expect_strategies(arguments, scenarios)
+    if arguments.compare:
+        return compare(arguments, scenarios)
+    if not arguments.files and arguments.seed is None:
+        return _run_many(arguments)
+    chosen = [_choose(scenario, arguments.strategy) for _, scenario in scenarios]
+    outcomes = [simulate_with_economy(scenario) for scenario in chosen]
+    return _report(outcomes, arguments, [name for name, _ in scenarios])
+
+
+def _list_scenarios(arguments: argparse.Namespace) -> list[tuple[str, Scenario]]:
+    """The scenarios of files or of one seed, or those that are compared, each with its name."""
     if arguments.files:
-        if arguments.seed is not None or arguments.seeds is not None:
-            raise UsageError("give files or seeds, not both")
-        outcomes = [simulate_with_economy(load_scenario(path).scenario) for path in arguments.files]
-        return _report(outcomes, arguments, [str(path) for path in arguments.files])
+        return [(str(path), load_scenario(path).scenario) for path in arguments.files]
     if arguments.seed is not None:
-        drawn = [SIMULATED[name].draw(arguments.seed) for name in arguments.apis]
-        outcomes = [simulate_with_economy(scenario) for scenario in drawn]
-        return _report(outcomes, arguments, [_name_seed(scenario) for scenario in drawn])
-    return _run_many(arguments)
+        seeds = range(arguments.seed, arguments.seed + 1)
+    elif arguments.compare:
+        first = arguments.first or 0
+        seeds = range(first, first + (arguments.seeds or COMPARED_DEFAULT))
+    else:
+        seeds = range(0)
+    drawn = [SIMULATED[name].draw(seed) for seed in seeds for name in arguments.apis]
+    return [(_name_seed(scenario), scenario) for scenario in drawn]
+
+
+def _choose(scenario: Scenario, strategy: str | None) -> Scenario:
+    return scenario if strategy is None else choose_strategy(scenario, strategy)
 
 
 def _report(outcomes: list[Outcome], arguments: argparse.Namespace, names: list[str]) -> int:
@@ -121,13 +162,13 @@ def _run_many(arguments: argparse.Namespace) -> int:
     failed: list[Outcome] = []
     done, used = 0, 0.0
     seeds = range(first, first + count)
-    drawn = [(name, seed) for seed in seeds for name in arguments.apis]
+    drawn = [(name, seed, arguments.strategy) for seed in seeds for name in arguments.apis]
     for outcome in _simulate_all(drawn, arguments.workers):
         done += 1
         used += outcome.cpu_seconds
         if not outcome.is_good:
             failed.append(outcome)
-            _print_failure(outcome)
+            _print_failure(outcome, arguments.strategy)
         if time.monotonic() - shown >= PROGRESS_SECONDS:
             shown = time.monotonic()
             rate = done / (shown - begun)
@@ -144,7 +185,7 @@ def _run_many(arguments: argparse.Namespace) -> int:
     return Exit.FAILED if failed else Exit.DONE
 
 
-def _simulate_all(drawn: Iterable[tuple[str, int]], workers: int | None) -> Iterator[Outcome]:
+def _simulate_all(drawn: Iterable[Drawn], workers: int | None) -> Iterator[Outcome]:
     count = workers or os.cpu_count() or 1
     if count == 1:
         yield from map(_simulate_briefly, drawn)
@@ -153,10 +194,10 @@ def _simulate_all(drawn: Iterable[tuple[str, int]], workers: int | None) -> Iter
         yield from pool.map(_simulate_briefly, drawn, chunksize=4)
 
 
-def _simulate_briefly(drawn: tuple[str, int]) -> Outcome:
-    """Without the log, which nobody wants ten thousand times."""
-    name, seed = drawn
-    return simulate_with_economy(SIMULATED[name].draw(seed)).without_log()
+def _simulate_briefly(drawn: Drawn) -> Outcome:
+    """Without the log, which would be printed once for each of thousands of seeds."""
+    name, seed, strategy = drawn
+    return simulate_with_economy(_choose(SIMULATED[name].draw(seed), strategy)).without_log()
 
 
 def _name_seed(scenario: Scenario) -> str:
@@ -165,15 +206,16 @@ def _name_seed(scenario: Scenario) -> str:
     return f"seed {scenario.seed}{own}"
 
 
-def _print_failure(outcome: Outcome) -> None:
+def _print_failure(outcome: Outcome, strategy: str | None) -> None:
     scenario = outcome.scenario
     show(f"{_RETURN}{_name_seed(scenario)}: {outcome.breaches[0]}")
     flag = "" if scenario.api == API_DEFAULT else f"--apis {scenario.api} "
+    flag += "" if strategy is None else f"--strategy {strategy} "
     print(f"  replay: kohort sim run {flag}--seed {scenario.seed}", flush=True)
 
 
 def _explain(failed: Outcome, arguments: argparse.Namespace) -> None:
-    """Shrink the first failure, and show or save what is left of it."""
+    """Shrink the scenario of the first failure, and show or save the smaller one."""
     shrunk = shrink(failed, simulate_with_economy)
     about = f"found by {_name_seed(failed.scenario)}: {shrunk.breaches[0]}"
     text = write_scenario(ScenarioFile(about, shrunk.scenario))

@@ -1,16 +1,16 @@
 """
-This is where ``kohort sim topology`` shows racks, nodes and who sits where.
+This is where ``kohort sim topology`` shows racks, nodes and the pods on them.
 
-It looks at the running embedded cluster, or with a kubeconfig at any cluster.
+It reads the running embedded cluster, or with a kubeconfig any cluster.
 """
 
 import argparse
-import asyncio
 from pathlib import Path
 
 from kohort.cli.connection import add_cluster, read_control
 from kohort.cli.exits import Exit
 from kohort.cli.parser import Parser
+from kohort.cli.processes.signals import run_command
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
 from kohort.cli.workloads.arguments import add_form
@@ -31,18 +31,20 @@ def _run(arguments: argparse.Namespace) -> int:
     path: Path | None = arguments.kubeconfig
     if path is None and arguments.context is None:
         path = Path(read_control(arguments.name)["kubeconfig"])
-    return asyncio.run(_show(arguments, path))
+    return run_command(_show(arguments, path))
 
 
 async def _show(arguments: argparse.Namespace, kubeconfig: Path | None) -> int:
     from kohort.cli.render.topologies import write_map
     from kohort.cli.render.values import write_value
-    from kohort.cli.workloads.cluster_facts import survey
-    from kohort.cluster.http import connect
+    from kohort.cli.workloads.arguments import read_wanted
+    from kohort.cli.workloads.source import open_source
+    from kohort.surveys import survey
     from kohort.views.topology.map import draw_map
 
-    async with connect(kubeconfig, arguments.context) as cluster:
-        drawn = draw_map((await survey(cluster)).draw())
+    place = argparse.Namespace(kubeconfig=kubeconfig, context=arguments.context, namespace="")
+    async with open_source(place, read_wanted([])) as source:
+        drawn = draw_map((await survey(source.cluster)).draw())
     if arguments.output in ("json", "yaml"):
         print(write_value(drawn, arguments.output))
     else:

@@ -6,18 +6,18 @@ line for each change.
 """
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from kohort.cli.exits import Exit, UsageError
+from kohort.cli.exits import Exit, UsageError, until_interrupted
 from kohort.cli.parser import Parser
+from kohort.cli.processes.signals import run_command
 from kohort.cli.styles import paint
 from kohort.cli.table import Command
 from kohort.cli.terminal import control, join_lines, show
-from kohort.cli.workloads.arguments import add_form, add_place, read_wanted
+from kohort.cli.workloads.arguments import add_form, add_place, read_pod_name, read_wanted
 
 if TYPE_CHECKING:
     from kohort.cli.workloads.arguments import Wanted
@@ -30,6 +30,7 @@ _EXAMPLES = (
     "lws/llama --topology",
     "-A --blocked",
     "lws -l team=chat -o wide",
+    "pod/llama-0-1 --up",
 )
 _REDRAW = control("\x1b[H\x1b[J")
 
@@ -42,6 +43,7 @@ def _make_parser(prog: str) -> Parser:
     add("-w", "--watch", action="store_true", help="stay, and show what changes")
     add("-l", "--selector", default="", metavar="LABELS", help="only those with these labels")
     add("--topology", action="store_true", help="of one: who sits in which domain, and how far")
+    add("--up", action="store_true", help="of pod/NAME: to which group and workload it belongs")
     add("--blocked", action="store_true", help="only those that need help, longest first")
     add_place(parser, everywhere=True)
     add_form(parser, "wide", "json", "yaml", "name")
@@ -49,20 +51,21 @@ def _make_parser(prog: str) -> Parser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    pod = read_pod_name(arguments.target) if arguments.target else ""
+    if arguments.up != bool(pod):
+        raise UsageError("--up is about one pod: kohort get pod/NAME --up")
+    if arguments.up:
+        return run_command(_show_lineage(arguments, pod))
     wanted = read_wanted(arguments.target, arguments.selector)
     if wanted.name and arguments.all_namespaces:
         raise UsageError("a name needs one namespace: leave -A out")
     if arguments.topology:
-        return asyncio.run(_show_topology(arguments, _check_topology(arguments, wanted)))
+        return run_command(_show_topology(arguments, _check_topology(arguments, wanted)))
     if arguments.watch and arguments.output in ("json", "yaml", "name"):
         raise UsageError(f"-w shows text: leave '-o {arguments.output}' out")
     if not arguments.watch:
-        return asyncio.run(_show(arguments, wanted))
-    try:
-        return asyncio.run(_follow(arguments, wanted))
-    except KeyboardInterrupt:
-        # The only way to end it, so it is no error.
-        return Exit.INTERRUPTED
+        return run_command(_show(arguments, wanted))
+    return until_interrupted(lambda: run_command(_follow(arguments, wanted)))
 
 
 def _check_topology(arguments: argparse.Namespace, wanted: "Wanted") -> "Wanted":
@@ -76,8 +79,8 @@ def _check_topology(arguments: argparse.Namespace, wanted: "Wanted") -> "Wanted"
 async def _show_topology(arguments: argparse.Namespace, wanted: "Wanted") -> int:
     from kohort.cli.render.topologies import write_spread
     from kohort.cli.render.values import write_value
-    from kohort.cli.workloads.cluster_facts import survey
     from kohort.cli.workloads.source import open_source
+    from kohort.surveys import survey
     from kohort.views.topology.spread import make_spread
 
     async with open_source(arguments, wanted) as source:
@@ -90,6 +93,22 @@ async def _show_topology(arguments: argparse.Namespace, wanted: "Wanted") -> int
         show(*lines)
     else:
         print(write_value(spread, arguments.output))
+    return Exit.DONE
+
+
+async def _show_lineage(arguments: argparse.Namespace, name: str) -> int:
+    from kohort.cli.render.lineages import write_lineage
+    from kohort.cli.render.values import write_value
+    from kohort.cli.workloads.source import open_source
+
+    if arguments.watch or arguments.blocked or arguments.output in ("name", "wide"):
+        raise UsageError("--up goes with -o json or -o yaml alone")
+    async with open_source(arguments, read_wanted([])) as source:
+        lineage = await source.read_lineage(name)
+    if arguments.output == "text":
+        show(*write_lineage(lineage, lambda text, style: paint(text, style, sys.stdout)))
+    else:
+        print(write_value(lineage, arguments.output))
     return Exit.DONE
 
 
@@ -137,7 +156,7 @@ async def _follow(arguments: argparse.Namespace, wanted: "Wanted") -> int:
 
 
 class _LinePrinter:
-    """Tells changes, one line each."""
+    """Prints the rows that changed, one line each."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._namespaces = bool(arguments.all_namespaces)
@@ -145,7 +164,7 @@ class _LinePrinter:
         self._told: dict[tuple[str, str, str], str] = {}
 
     def print(self, pictures: "Sequence[Picture]") -> None:
-        """Print the rows that are not as they were told last."""
+        """Print the rows that differ from those printed last."""
         from kohort.cli.render.tables import write_change
         from kohort.views.table import make_table, select_blocked
 
@@ -162,7 +181,7 @@ class _LinePrinter:
                 show(lines[key])
         for key in sorted(self._told.keys() - set(seen)):
             del self._told[key]
-            # One that needs no more help is told once more, as it is now.
+            # A workload that needs no more help is printed once more, as it is now.
             show(lines.get(key) or self._write_end(*key))
 
     def _write_end(self, kind: str, namespace: str, name: str) -> str:
@@ -185,9 +204,8 @@ def _write(arguments: argparse.Namespace, wanted: "Wanted", pictures: "Sequence[
         return write_value(rows, form)
     from datetime import UTC, datetime
 
-    lines = write_table(
-        rows, datetime.now(UTC), namespaces=arguments.all_namespaces, wide=form == "wide"
-    )
+    now = pictures[0].now if pictures else datetime.now(UTC)
+    lines = write_table(rows, now, namespaces=arguments.all_namespaces, wide=form == "wide")
     return join_lines(lines)
 
 

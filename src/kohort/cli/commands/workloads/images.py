@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kohort.cli.commands.workloads.verbs import Turn, list_companions, name_subject, steer
+from kohort.cli.commands.workloads.verbs import steer
 from kohort.cli.exits import Failure, UsageError
 from kohort.cli.parser import Parser, suggest
 from kohort.cli.table import Command
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from kohort.apis.api import UserVerbs
     from kohort.cluster.objects import Object
     from kohort.views.picture import Picture
+    from kohort.views.verbs import VerbResult
 
 _LISTS = ("initContainers", "containers")
 
 
 class _Parser(Parser):
-    """Tells workloads from images: an image has an equals sign before it."""
+    """Separates workloads from images: an image is given as CONTAINER=IMAGE."""
 
     def read(self, argv: Sequence[str]) -> argparse.Namespace:
         """Read a command line to its end."""
@@ -59,8 +60,11 @@ def _make_parser(prog: str) -> Parser:
     return parser
 
 
-def _set_image(picture: "Picture", verbs: "UserVerbs", arguments: argparse.Namespace) -> Turn:
+def _set_image(
+    picture: "Picture", verbs: "UserVerbs", arguments: argparse.Namespace
+) -> "VerbResult":
     from kohort.views.rollouts import find_changes
+    from kohort.views.verbs import VerbResult, list_companions, name_subject
 
     role = arguments.role
     who, templates = name_subject(picture, role), verbs.list_templates(picture.root, role)
@@ -71,9 +75,9 @@ def _set_image(picture: "Picture", verbs: "UserVerbs", arguments: argparse.Names
         changed = verbs.put_template(changed, field, _replace(template, arguments.images))
     changes = find_changes(picture.root["spec"], changed["spec"])
     if not changes:
-        return Turn(None, f"{who} asks for that image already")
+        return VerbResult(None, f"{who} asks for that image already")
     details = [*map(str, changes), *list_companions(picture, role)]
-    return Turn(changed, f"{who} rolls out another image", details)
+    return VerbResult(changed, f"{who} rolls out another image", details)
 
 
 def _expect_container(who: str, templates: "dict[str, Object]", container: str) -> None:

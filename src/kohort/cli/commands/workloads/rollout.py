@@ -11,15 +11,22 @@ ROLLOUT = Group(
     examples=(
         "status lws/llama --timeout 30m",
         "history lws/llama",
+        "diff lws/llama",
         "set-image lws/llama engine=example.com/engine:2",
         "status ms/llama --role decode",
         "undo lws/llama --dry-run",
         "restart lws/llama",
         "pause lws/llama",
+        "promote lws/llama --dry-run",
     ),
     entries={
         "status": CommandEntry(_STATUS, "STATUS", "wait until a rollout has ended"),
         "history": CommandEntry(_HISTORY, "HISTORY", "list revisions and what changed"),
+        "diff": CommandEntry(
+            "kohort.cli.commands.workloads.diff",
+            "DIFF",
+            "what differs from an earlier revision, and what restarts because of it",
+        ),
         "undo": CommandEntry(_STEERING, "UNDO", "go back to an earlier revision"),
         "set-image": CommandEntry(
             "kohort.cli.commands.workloads.images", "SET_IMAGE", "roll out another image"
@@ -27,5 +34,8 @@ ROLLOUT = Group(
         "restart": CommandEntry(_STEERING, "RESTART", "replace all groups, within the budget"),
         "pause": CommandEntry(_STEERING, "PAUSE", "replace no further groups"),
         "resume": CommandEntry(_STEERING, "RESUME", "go on after a pause"),
+        "promote": CommandEntry(
+            "kohort.cli.commands.workloads.promote", "PROMOTE", "go on to the end, past a partition"
+        ),
     },
 )

@@ -17,8 +17,9 @@ from contextlib import aclosing
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from kohort.cli.exits import Exit, Failure, TimedOut
+from kohort.cli.exits import Exit, Failure, TimedOut, until_interrupted
 from kohort.cli.parser import Parser, duration
+from kohort.cli.processes.signals import run_command
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
 from kohort.cli.workloads.arguments import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from kohort.views.health import Health
     from kohort.views.picture import Picture
 
-# The kinds are watched apart from each other, so one look may be half old.
+# Each kind is listed by itself, so one reading may mix older and newer objects.
 _LOOKS_UNTIL_SURE = 2
 # The operator tries every half a minute whether a name has become free.
 _RETRY_PATIENCE = timedelta(seconds=35)
@@ -66,11 +67,7 @@ def _make_parser(prog: str) -> Parser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    try:
-        return asyncio.run(_wait(arguments))
-    except KeyboardInterrupt:
-        # A user who has seen enough: what was told stands, and it is no error.
-        return Exit.INTERRUPTED
+    return until_interrupted(lambda: run_command(_wait(arguments)))
 
 
 async def _wait(arguments: argparse.Namespace) -> int:
@@ -90,7 +87,7 @@ async def _wait(arguments: argparse.Namespace) -> int:
 
 
 class _Watcher:
-    """Looks at one workload until it is done, blocked or gone."""
+    """Reads one workload again and again, until it is done, blocked or gone."""
 
     def __init__(self, is_json: bool, *, role: str = "", is_patient: bool = True) -> None:
         self.name = ""
@@ -99,7 +96,7 @@ class _Watcher:
         self._is_json = is_json
         self._is_patient = is_patient
         self._begun: datetime | None = None  # when it was looked at first
-        self._helpless = 0  # looks in a row that saw it need help
+        self._helpless = 0  # readings in a row in which it needs help
 
     async def run(self, source: "Source") -> int:
         """The exit code, once it is known."""
@@ -149,7 +146,7 @@ class _Watcher:
 
     def _print(self, picture: "Picture") -> None:
         from kohort.cli.render.tables import write_change
-        from kohort.cli.render.values import to_plain
+        from kohort.views.plain import to_plain
         from kohort.views.table import make_row
 
         row = make_row(picture)

@@ -5,12 +5,12 @@ It exits with 4 if the workload needs help, so that a script can ask too.
 """
 
 import argparse
-import asyncio
 import sys
 from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Exit
 from kohort.cli.parser import Parser
+from kohort.cli.processes.signals import run_command
 from kohort.cli.styles import paint
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
@@ -41,7 +41,7 @@ def _make_parser(prog: str) -> Parser:
 
 def _run(arguments: argparse.Namespace) -> int:
     pod = read_pod_name(arguments.target)
-    return asyncio.run(_answer_pod(arguments, pod) if pod else _answer(arguments))
+    return run_command(_answer_pod(arguments, pod) if pod else _answer(arguments))
 
 
 async def _answer_pod(arguments: argparse.Namespace, name: str) -> int:
@@ -67,8 +67,8 @@ async def _answer_pod(arguments: argparse.Namespace, name: str) -> int:
 async def _answer(arguments: argparse.Namespace) -> int:
     from kohort.cli.render.explanations import write_explanation
     from kohort.cli.render.values import write_value
-    from kohort.cli.workloads.cluster_facts import gather_evidence
     from kohort.cli.workloads.source import open_source
+    from kohort.surveys import gather_evidence
     from kohort.views.explain import explain
     from kohort.views.topology.gangs import explain_gangs
 
@@ -100,8 +100,8 @@ async def list_events(source: "Source", namespace: str, uids: "list[str]") -> "l
     """The events of objects."""
     import orjson
 
-    from kohort.cli.workloads.facts import EVENT
     from kohort.cluster.errors import ClusterError
+    from kohort.cluster.kinds import EVENT
     from kohort.cluster.port import Selection
 
     found: list[Object] = []
@@ -110,7 +110,7 @@ async def list_events(source: "Source", namespace: str, uids: "list[str]") -> "l
         try:
             listing = await source.cluster.list(selection)
         except ClusterError:
-            # Events are evidence, not the answer: who may not read them still gets one.
+            # Events are evidence, not the answer: a user who may not read them still gets one.
             return found
         found.extend(orjson.loads(raw) for raw in listing.items)
     return found

@@ -1,1 +1,1 @@
-"""Who we are and where the server is: from kubeconfig files, or from inside a cluster."""
+"""The API server's URL and our credentials: from kubeconfig files, or from inside a pod."""

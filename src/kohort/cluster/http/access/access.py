@@ -1,4 +1,4 @@
-"""What is needed to speak to one server, whichever way it was found."""
+"""The URL, TLS settings and credentials for one API server, from a kubeconfig or from a pod."""
 
 from dataclasses import dataclass, field
 
@@ -8,13 +8,13 @@ from kohort.cluster.http.access.tls import Tls
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A server, and how to reach and convince it."""
+    """The URL of an API server, and the TLS settings, proxy and credentials for it."""
 
     server: str  # without a slash at the end
     credentials: Credentials = field(default_factory=NoCredentials)
     tls: Tls = field(default_factory=Tls)
     namespace: str = "default"
-    server_name: str = ""  # what the certificate must say, if not the host
+    server_name: str = ""  # the name in the server's certificate, if it is not the host
     proxy: str = ""
     context: str = ""  # of the kubeconfig; empty inside a cluster
-    headers: tuple[tuple[str, str], ...] = ()  # on whose behalf we ask
+    headers: tuple[tuple[str, str], ...] = ()  # such as the user to impersonate

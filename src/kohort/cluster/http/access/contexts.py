@@ -1,5 +1,5 @@
 """
-Where a context of a kubeconfig becomes access to a server.
+Turns one context of a kubeconfig into access to an API server.
 
 The order in which a user's ways to prove himself count is kubectl's: a plugin
 and a provider stand alone, a token file comes before a token, and a certificate
@@ -30,7 +30,7 @@ from kohort.cluster.objects import Object
 
 
 def read_access(config: Kubeconfig, context: str | None = None) -> Access:
-    """What the kubeconfig says of a context, or of the current one."""
+    """The access that the kubeconfig defines for a context, or for the current context."""
     cluster, user, chosen = config.choose(context)
     server = str(cluster.content.get("server") or "").rstrip("/")
     if urlsplit(server).scheme not in ("http", "https"):
@@ -98,7 +98,7 @@ def _read_credentials(user: Section, cluster: Section) -> Credentials:
 
 
 def _describe(cluster: Section) -> Object:
-    """The cluster as a plugin is told of it."""
+    """The cluster's description for a credential plugin (``KUBERNETES_EXEC_INFO``)."""
     content = cluster.content
     told: Object = {
         "server": content.get("server"),
@@ -140,7 +140,7 @@ def _read_provider(user: Section) -> OidcCredentials:
 
 
 def _read_proxy(cluster: Section, server: str) -> str:
-    """The proxy of the kubeconfig, else of the environment."""
+    """The proxy that the kubeconfig names, or else the environment."""
     proxy = str(cluster.content.get("proxy-url") or "")
     if not proxy:
         address = urlsplit(server)

@@ -1,5 +1,5 @@
 """
-Credentials: what is put on each request so that the server knows who asks.
+Credentials: headers and client certificates by which the API server knows the user.
 
 All kinds answer the same three questions: which headers, which certificate, and
 whether asking again makes sense after the server said 401.
@@ -18,34 +18,34 @@ REREAD_SECONDS = 60.0
 
 
 class Credentials(Protocol):
-    """Something that proves who we are."""
+    """The interface of all credentials: headers, a client certificate, and renewal."""
 
     async def headers(self) -> dict[str, str]:
-        """What to send with the next request; a new dictionary each time."""
+        """The headers for the next request; a new dictionary at each call."""
 
     def certificate(self) -> Pair | None:
-        """A client certificate that came with the last headers."""
+        """The client certificate that belongs to the last headers, if there is one."""
 
     async def renew(self) -> bool:
-        """The server did not know us: whether there is something else to try."""
+        """Renew after a 401; returns whether another attempt is worthwhile."""
 
     async def close(self) -> None:
         """Let go of everything."""
 
 
 class NoCredentials:
-    """Nothing to say; perhaps the certificate says it all."""
+    """No headers: the user is anonymous, or has a client certificate in the kubeconfig."""
 
     async def headers(self) -> dict[str, str]:
-        """Nothing."""
+        """No headers."""
         return {}
 
     def certificate(self) -> Pair | None:
-        """None."""
+        """No client certificate."""
         return None
 
     async def renew(self) -> bool:
-        """There is nothing else to try."""
+        """Return false: another attempt would send the same request."""
         return False
 
     async def close(self) -> None:
@@ -59,23 +59,23 @@ class Token(NoCredentials):
         self._token = token
 
     async def headers(self) -> dict[str, str]:
-        """The token."""
+        """The Authorization header with the token."""
         return bearer(self._token)
 
 
 class Basic(NoCredentials):
-    """A name and a password."""
+    """Basic authentication: a user name and a password."""
 
     def __init__(self, name: str, password: str) -> None:
         self._text = base64.b64encode(f"{name}:{password}".encode()).decode()
 
     async def headers(self) -> dict[str, str]:
-        """The name and the password."""
+        """The Authorization header with name and password."""
         return {"Authorization": f"Basic {self._text}"}
 
 
 class TokenFile(NoCredentials):
-    """A token in a file that somebody else keeps fresh."""
+    """A token in a file that another process, such as the kubelet, keeps fresh."""
 
     def __init__(self, path: Path, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.path = path
@@ -84,7 +84,7 @@ class TokenFile(NoCredentials):
         self._read_at: float | None = None
 
     async def headers(self) -> dict[str, str]:
-        """The token, read again once a minute."""
+        """The Authorization header with the token, which is read again once a minute."""
         now = self._monotonic()
         if self._read_at is None or now - self._read_at >= REREAD_SECONDS:
             self._read()
@@ -92,7 +92,7 @@ class TokenFile(NoCredentials):
         return bearer(self._token)
 
     async def renew(self) -> bool:
-        """Read the file at once; another token is worth another attempt."""
+        """Read the file now; returns whether it has another token."""
         before = self._token
         self._read()
         return self._token != before
@@ -102,7 +102,7 @@ class TokenFile(NoCredentials):
             token = self.path.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
             if self._token:
-                return  # A file in the middle of its rotation: what we have may still do.
+                return  # The file may be in rotation, and the old token still valid.
             raise KohortError(f"cannot read the token file {self.path}: {error}") from error
         if not token and not self._token:
             raise KohortError(f"the token file {self.path} is empty")
@@ -110,5 +110,5 @@ class TokenFile(NoCredentials):
 
 
 def bearer(token: str) -> dict[str, str]:
-    """The header that carries a token."""
+    """The Authorization header for a bearer token."""
     return {"Authorization": f"Bearer {token}"}

@@ -28,7 +28,7 @@ Save = Callable[[Mapping[str, str]], None]
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What the kubeconfig says of the provider."""
+    """The provider's settings in the kubeconfig."""
 
     issuer: str
     client: str
@@ -53,7 +53,7 @@ class OidcCredentials:
         self._refreshing = asyncio.Lock()
 
     async def headers(self) -> dict[str, str]:
-        """The identity token, fresh."""
+        """The Authorization header with an identity token that has not expired."""
         if not self._identity or self._clock() >= read_expiry(self._identity) - _EARLY_SECONDS:
             await self._renew(self._identity)
         return bearer(self._identity)
@@ -63,7 +63,7 @@ class OidcCredentials:
         return None
 
     async def renew(self) -> bool:
-        """Ask the provider for another token."""
+        """Fetch another token from the provider."""
         if not self._refresh:
             return False
         await self._renew(self._identity)
@@ -124,7 +124,7 @@ async def _read(response: aiohttp.ClientResponse, provider: Provider) -> Object:
 
 
 def read_expiry(token: str) -> float:
-    """When a token ends, from its own claims; at once, if they cannot be read."""
+    """When a token expires, from its claims; 0 if they cannot be read."""
     try:
         middle = token.split(".")[1]
         claims = orjson.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))

@@ -29,13 +29,13 @@ _EARLY_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """What the kubeconfig says of the program."""
+    """The settings of the program in the kubeconfig."""
 
     version: str
     command: str
     arguments: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
-    cluster: Object | None = None  # told to the program if it asks for it
+    cluster: Object | None = None  # the cluster's description, if ``provideClusterInfo`` is true
     mode: str = "IfAvailable"
     hint: str = ""
 
@@ -64,7 +64,7 @@ def read_plugin(content: Object, folder: Path, cluster: Object) -> Plugin:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What the program answered."""
+    """The ExecCredential that the program returned."""
 
     token: str = ""
     certificate: Pair | None = None
@@ -72,7 +72,7 @@ class _Given:
 
 
 class PluginCredentials:
-    """What a program says we are."""
+    """Credentials that a program returns."""
 
     def __init__(self, plugin: Plugin, clock: Callable[[], float] = time.time) -> None:
         self.plugin = plugin
@@ -81,7 +81,7 @@ class PluginCredentials:
         self._running = asyncio.Lock()
 
     async def headers(self) -> dict[str, str]:
-        """The program's token, fresh."""
+        """The Authorization header with a token of the program that has not expired."""
         given = self._given
         if given is None or self._is_over(given):
             given = await self._refresh(given)
@@ -110,7 +110,7 @@ class PluginCredentials:
 
 
 async def run_plugin(plugin: Plugin) -> bytes:
-    """What the program writes on its standard output."""
+    """Run the program; returns its standard output."""
     interactive = _is_interactive(plugin)
     spec: Object = {"interactive": interactive}
     if plugin.cluster is not None:

@@ -1,5 +1,5 @@
 """
-Certificates: what we trust, and what we show.
+TLS contexts for one API server: the authority to trust, and the client certificate to show.
 
 Files are read again from time to time, since certificates are renewed while we
 run. A context is made anew only when something changed, because connections are
@@ -21,7 +21,7 @@ Pair = tuple[str, str]  # certificate and key, as PEM texts
 
 
 class Tls:
-    """What makes the TLS contexts for one server."""
+    """Makes the TLS contexts for one API server, again when a file has changed."""
 
     def __init__(
         self,

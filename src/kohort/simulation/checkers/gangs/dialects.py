@@ -1,16 +1,16 @@
 """
-How pods and gangs of each scheduler are read, by whoever holds promises against them.
+How pods and gangs of each scheduler are read, for the checkers.
 
-Nothing of how gangs are made is used here: the texts are those that the schedulers
-themselves look for.
+Nothing of the operator's own dialects is used here: labels, annotations and fields are written
+down again as the schedulers read them.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.checkers.truth import Truth, annotations_of, is_leaving, labels_of
-from kohort.simulator import kinds
 
 HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", namespaced=False)
 # What says where the members of a gang may stand.
@@ -77,7 +77,7 @@ def find_words(pod: Object) -> tuple[Words, str] | None:
 
 
 def list_names(pod: Object) -> Iterator[tuple[Kind, str]]:
-    """Every gang that a pod names, whoever looks for it."""
+    """Every gang that a pod names, in all dialects."""
     for words in ALL:
         name = words.find_name(pod)
         if name:

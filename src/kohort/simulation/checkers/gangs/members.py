@@ -1,11 +1,12 @@
 """
-P2, P4 and P7: who is in a gang, and that nobody waits in it for ever.
+P2, P4 and P7: which pods are in a gang, and that no pod waits in it for ever.
 
 All members of a group are in the same gang of one scheduler, from their first moment.
-When all faults are over there is room for everybody, so whoever has no node then waits
-for somebody who waits for it.
+When all faults are over there is room for all pods, so a pod that has no node then waits
+for another that waits for it.
 """
 
+from kohort.cluster import kinds
 from kohort.simulation.checkers.checker import Checker
 from kohort.simulation.checkers.gangs.dialects import (
     ALL,
@@ -15,7 +16,6 @@ from kohort.simulation.checkers.gangs.dialects import (
     list_names,
 )
 from kohort.simulation.checkers.truth import Commit, Group, controller_of
-from kohort.simulator import kinds
 
 
 class GangMembers(Checker):
@@ -45,7 +45,7 @@ class GangMembers(Checker):
             self.breach(f"P4: members of group {group.ordinal} have different schedulers")
 
     def _check_rivals(self, commit: Commit) -> None:
-        """P7: one leader has one gang, whatever the operator was told before."""
+        """P7: one leader has one gang, whatever flags the operator had before."""
         assert commit.new is not None
         owner = controller_of(commit.new)
         leaders = {pod["metadata"]["uid"] for pod in self.truth.objects[kinds.POD].values()}
@@ -56,7 +56,7 @@ class GangMembers(Checker):
                     self.breach(f"P7: gangs {name} and {commit.name} are of one group")
 
     def end(self) -> None:
-        """P2: nobody waits while there is room."""
+        """P2: no pod waits while there is room."""
         for pod in self.truth.objects[kinds.POD].values():
             found = find_words(pod)
             if found is not None and not find_node(pod):

@@ -1,10 +1,11 @@
 """
-P1, P3, P5 and P6: the objects of gangs are there, right, and not changed behind their pods' back.
+P1, P3, P5 and P6: the objects of gangs exist, are right, and do not change once pods have nodes.
 
-What the operator cannot have seen yet is not held against it: a member that has its
-node for less than the operator's patience does not count.
+A member that got its node less than the operator's patience ago does not count, since the
+operator cannot have seen it yet.
 """
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.gangs.dialects import (
@@ -16,7 +17,6 @@ from kohort.simulation.checkers.gangs.dialects import (
     list_members,
 )
 from kohort.simulation.checkers.truth import Commit, Group, controller_of, is_leaving
-from kohort.simulator import kinds
 
 GPU = "nvidia.com/gpu"
 
@@ -29,7 +29,7 @@ class GangObjects(Checker):
         self._bound: dict[str, float] = {}  # pods with a node, and since when
 
     def commit(self, commit: Commit) -> None:
-        """Compare what was written about a gang with its members."""
+        """Compare the object of a gang, as it was written, with the gang's members."""
         new = commit.new
         if commit.kind == kinds.POD and new is not None and find_node(new):
             self._bound.setdefault(new["metadata"]["uid"], commit.at)
@@ -62,7 +62,7 @@ class GangObjects(Checker):
             self.breach(f"P3: gang {name} asks for {found} devices, its group for {wanted}")
 
     def _find_group(self, words: Words, gang: Object) -> Group | None:
-        """The group whose gang it is; one that belongs to the workload is of whoever names it."""
+        """The group whose gang it is; one of the workload is of the group that names it."""
         owner, name = controller_of(gang), gang["metadata"]["name"]
         for group in self.truth.groups():
             leader = group.leader
@@ -78,7 +78,7 @@ class GangObjects(Checker):
         return not owner or any(obj["metadata"]["uid"] == owner for obj in held)
 
     def _check_constraint(self, words: Words, old: Object | None, new: Object) -> None:
-        """P5: what the members of a gang stand by is not changed; a lost one is made without."""
+        """P5: the topology that placed members obey stays; a lost object is made without one."""
         before = {key: (old or {"spec": {}})["spec"].get(key) for key in CONSTRAINTS}
         after = {key: new["spec"].get(key) for key in CONSTRAINTS}
         if before == after:
@@ -91,7 +91,7 @@ class GangObjects(Checker):
             self.breach(f"P5: gang {name} was {how} when a member had its node")
 
     def end(self) -> None:
-        """P1: each gang that is named is there, once, and belongs to somebody who is."""
+        """P1: each gang that is named is there, once, and belongs to an object that exists."""
         truth = self.truth
         alive = {
             p["metadata"]["uid"] for k in (kinds.POD, self.simulated.kind) for p in self._list(k)

@@ -7,6 +7,7 @@ is allowed only where a bind was refused, or where a member was lost and the sch
 did not know it yet. A bind never takes a gang that stands within its limit out of it.
 """
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.gangs.dialects import (
@@ -18,7 +19,6 @@ from kohort.simulation.checkers.gangs.dialects import (
     list_members,
 )
 from kohort.simulation.checkers.truth import Commit, is_leaving
-from kohort.simulator import kinds
 
 MOMENT_SECONDS = 0.005  # what is done at once takes some turns of the loop
 SLACK_SECONDS = 1.0
@@ -29,7 +29,7 @@ _Key = tuple[Kind, str]
 
 
 class GangPlacements(Checker):
-    """The promises of whoever places gangs."""
+    """The promises of the scheduler that places gangs."""
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
@@ -40,7 +40,7 @@ class GangPlacements(Checker):
         self._is_strict = not scene.scenario.has(*_BY_HALVES)
 
     def commit(self, commit: Commit) -> None:
-        """Compare the members of a gang that have a node with what they were told."""
+        """Compare the nodes of a gang's members with the topology of the gang's object."""
         if not self.scene.scenario.gang:
             return
         self._check_started(commit.at)
@@ -97,7 +97,7 @@ class GangPlacements(Checker):
                 self.breach(f"S4: gang {key[1]} was started by halves")
 
     def _check_limit(self, words: Words, gang: Object, pod: Object, members: list[Object]) -> None:
-        """S5: within a hard limit, as long as nobody changed it or the domains just now."""
+        """S5: within a hard limit, unless it or the domains were changed just now."""
         name = gang["metadata"]["name"]
         since = self.scene.now() - self._delay
         edited = self._edited.get((words.kind, name), LONG_AGO)

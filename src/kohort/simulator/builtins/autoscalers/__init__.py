@@ -1,1 +1,1 @@
-"""The HorizontalPodAutoscaler controller, with metrics that people set."""
+"""The HorizontalPodAutoscaler controller, with metrics from annotations."""

@@ -1,5 +1,5 @@
 """
-The HorizontalPodAutoscaler controller: scales what has a scale, by metrics that people set.
+The HorizontalPodAutoscaler controller: it scales targets by metrics from annotations.
 
 It looks every fifteen seconds of the cluster's clock, when an autoscaler is changed and when
 its target comes or goes; not when a target is scaled, or one look would lead to the next.
@@ -11,7 +11,10 @@ is not made again.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from kohort.apiserver.resources.builtin import KINDS, SCALED
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import BadRequest, ClusterError, Conflict
+from kohort.cluster.kinds import AUTOSCALER, DEFINITION, POD
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.selectors import parse_label_selector
 from kohort.simulator.builtins.autoscalers.decision import (
@@ -31,9 +34,6 @@ from kohort.simulator.builtins.autoscalers.targets import (
 )
 from kohort.simulator.builtins.ownership import reference
 from kohort.simulator.component import Action, Emit, Merge, Moment, Step, View
-from kohort.simulator.kinds import AUTOSCALER, DEFINITION, POD
-from kohort.simulator.resources.builtin.rows import ROWS, SCALED
-from kohort.simulator.store.entries import StoredObject
 
 LOOK_SECONDS = 15.0
 _SOURCE = "horizontal-pod-autoscaler"
@@ -43,12 +43,12 @@ _GOT_SCALE = Condition(
     "SucceededGetScale",
     "the HPA controller was able to get the target's current scale",
 )
-_BUILTIN = frozenset(row.kind for row in ROWS)
+_BUILTIN = frozenset(row.kind for row in KINDS)
 _ALWAYS = (AUTOSCALER, POD, DEFINITION, *SCALED)
 
 
 class Autoscalers:
-    """The component that keeps HorizontalPodAutoscalers."""
+    """The HorizontalPodAutoscaler controller as a component."""
 
     name = "autoscalers"
     manager = "kube-controller-manager"
@@ -60,13 +60,13 @@ class Autoscalers:
         self._refused: dict[str, str] = {}  # why a target could not be scaled
 
     def watch_kinds(self, kinds: Iterable[Kind]) -> None:
-        """Watch the custom kinds among these: they may have a scale."""
+        """Watch the custom kinds among these, which may have a scale subresource."""
         self.kinds = (*_ALWAYS, *(kind for kind in kinds if kind not in _BUILTIN))
 
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The autoscaler itself, or those of a target that came or went."""
+        """The key of a changed autoscaler, or of those whose target came or went."""
         entry = new or old
         assert entry is not None
         if kind == AUTOSCALER:
@@ -84,7 +84,7 @@ class Autoscalers:
         ]
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Decide, scale, and say so; then look again."""
+        """Compute the replicas, scale the target, and write the status."""
         namespace, _, name = key.partition("/")
         entry = view.find(AUTOSCALER, namespace, name)
         if entry is None or entry.facts.is_leaving:
@@ -116,7 +116,7 @@ class Autoscalers:
         return found
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """A change that was refused did not happen; one that can never be made is told."""
+        """Forget a refused scale; keep the reason for an event if it cannot succeed later."""
         if isinstance(action, Merge) and action.subresource == "scale":
             if key in self._before:
                 self._histories[key] = self._before[key]
@@ -130,17 +130,17 @@ class Autoscalers:
 
 @dataclass(frozen=True, slots=True)
 class _Trouble:
-    """Why the pods of a target cannot be told."""
+    """Why the pods of a target are unknown."""
 
     event: str
     reason: str
     message: str
-    told: str = ""  # what the event says, where that is not the message
+    told: str = ""  # the event's message, where it differs
 
 
 @dataclass(slots=True)
 class _Visit:
-    """One look at one autoscaler."""
+    """One reconcile of one autoscaler."""
 
     entry: StoredObject
     autoscaler: Object
@@ -159,7 +159,7 @@ class _Visit:
         return spec
 
     def find_target(self, known: Iterable[Kind], view: View) -> Target | None:
-        """The object that is scaled; says so where there is none."""
+        """The scale target; sets a condition if there is none."""
         try:
             target = find_target(self._spec["scaleTargetRef"], self.entry.namespace, known, view)
         except NoTarget as error:
@@ -173,7 +173,7 @@ class _Visit:
     def decide(
         self, target: Target, history: History, rivals: list[tuple[str, str]], view: View
     ) -> Decision:
-        """What to do about the target."""
+        """The replicas that the target should have."""
         pods, trouble = _select_pods(target.counts.selector, self.entry.namespace, view)
         situation = Situation(
             target.counts.wanted or 0,
@@ -206,7 +206,7 @@ class _Visit:
         return _Trouble("AmbiguousSelector", "AmbiguousSelector", why)
 
     def scale(self, target: Target, decision: Decision) -> None:
-        """Scale the target if that was decided, and note what is known."""
+        """Scale the target if its replicas should change, and update the status."""
         current, replicas = target.counts.wanted or 0, decision.replicas
         for condition in decision.conditions:
             self._say(condition)
@@ -237,7 +237,7 @@ class _Visit:
         )
 
     def _say(self, said: Condition) -> None:
-        """Put a condition in its place; its time changes only with what it says."""
+        """Set a condition; its transition time changes only with its status."""
         status = "True" if said.is_true else "False"
         conditions: list[Object] = list(self.status.get("conditions") or ())
         at = next((i for i, c in enumerate(conditions) if c["type"] == said.type), len(conditions))
@@ -256,7 +256,7 @@ class _Visit:
         self.status["conditions"] = conditions
 
     def report(self) -> None:
-        """Write the status if it says anything new, and complain of what is new in it."""
+        """Write the status if it changed, with warning events for new failures."""
         old = self.autoscaler.get("status") or {}
         if _normal(self.status) == _normal(old):
             return
@@ -274,12 +274,12 @@ class _Visit:
 
 
 def _normal(status: Object) -> Object:
-    """The status without what says nothing."""
+    """The status without empty fields."""
     return {name: value for name, value in status.items() if value not in (None, 0, [])}
 
 
 def _complaints(status: Object) -> list[tuple[str, str]]:
-    """What is wrong, as the conditions say it, and which metrics nobody knows."""
+    """The failures in conditions, and the unknown metrics, as events."""
     found = [
         (condition["reason"], condition["message"])
         for condition in status.get("conditions") or ()
@@ -304,7 +304,7 @@ def _refers_to(entry: StoredObject, kind: Kind, name: str) -> bool:
 def _select_pods(
     selector: str, namespace: str, view: View
 ) -> tuple[list[StoredObject], _Trouble | None]:
-    """The pods that a selector names, in the order of their names."""
+    """The pods that a selector selects, sorted by name."""
     if not selector:
         why = "the HPA target's scale is missing a selector"
         return [], _Trouble("SelectorRequired", "InvalidSelector", why, "selector is required")

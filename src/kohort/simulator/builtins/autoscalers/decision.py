@@ -1,8 +1,8 @@
 """
-What an autoscaler decides: how many replicas its target should have, and what it says of it.
+The decision of an autoscaler: the replicas of its target, and the conditions about it.
 
 Of several metrics the highest count is taken; where some say nothing, the others may raise
-the count and never lower it. The decision is a value. It knows no clock and asks nobody.
+the count and never lower it. The decision is a value. It knows no clock and sends no request.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from kohort.simulator.builtins.autoscalers.proposals import (
 )
 
 _BILLION = 10**9
-_TOLERANCE_MAX = 10**9  # no metric is so far from its target; a float holds it
+_TOLERANCE_MAX = 10**9  # larger than any ratio of a metric to its target
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What to do, and what to say."""
+    """The new replicas, and what the status and the event say."""
 
     replicas: int | None = None  # none: the target stays as it is
     reason: str = ""  # why it changes
@@ -62,7 +62,7 @@ def read_tolerance(spec: Object) -> Tolerance:
 
 
 def decide(spec: Object, situation: Situation, history: History, now: float) -> Decision:
-    """What the autoscaler with this spec does now; ``now`` is the cluster's clock in seconds."""
+    """The decision of an autoscaler with this spec; ``now`` is the cluster's clock in seconds."""
     current = situation.wanted
     least, most = spec.get("minReplicas", 1), spec["maxReplicas"]
     if not history.proposed:

@@ -1,5 +1,5 @@
 """
-How fast an autoscaler may act: what it wanted a moment ago, and how much it changed lately.
+Stabilization windows and scaling policies: limits on how fast an autoscaler changes replicas.
 
 Counts that were proposed within a window hold a change back: the highest one holds a
 decrease, the lowest one an increase. Policies bound the change within their periods. Times
@@ -27,18 +27,18 @@ _Stamped = tuple[tuple[float, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What was proposed and changed, each with its time."""
+    """Past proposals and changes of replicas, each with its time."""
 
     proposed: _Stamped = ()
     added: _Stamped = ()
     removed: _Stamped = ()
 
     def note_proposal(self, replicas: int, now: float) -> "History":
-        """With one more proposal, and without what is too old to matter."""
+        """The history with one more proposal, and without entries that are too old."""
         return replace(self, proposed=_keep(self.proposed, now, replicas))
 
     def note_change(self, before: int, after: int, now: float) -> "History":
-        """With one more change of the target."""
+        """The history with one more change of the target."""
         if after > before:
             return replace(self, added=_keep(self.added, now, after - before))
         return replace(self, removed=_keep(self.removed, now, before - after))
@@ -50,7 +50,7 @@ def _keep(stamped: _Stamped, now: float, value: int) -> _Stamped:
 
 @dataclass(frozen=True, slots=True)
 class Limited:
-    """A count after a limit, and why it is what it is."""
+    """A limited count, and the reason of the limit."""
 
     replicas: int
     reason: str
@@ -59,7 +59,7 @@ class Limited:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A count that is asked for."""
+    """The replicas that metrics propose, and their bounds."""
 
     replicas: int
     current: int
@@ -68,7 +68,7 @@ class Wish:
 
 
 def stabilize(wish: Wish, behavior: Object | None, history: History, now: float) -> Limited:
-    """The count that recent proposals allow."""
+    """The count after stabilization over recent proposals."""
     if behavior is None:
         recent = [count for at, count in history.proposed if at >= now - DOWN_WINDOW_SECONDS]
         highest = max([wish.replicas, *recent])
@@ -126,7 +126,7 @@ def _bound(wish: Wish, least: int | None, fastest: int) -> Limited:
 
 
 def _find_limit(rules: Object, current: int, history: History, now: float, *, is_up: bool) -> int:
-    """How far the policies let the count go in one direction."""
+    """The furthest count that the policies of one direction allow."""
     choice = rules.get("selectPolicy", "Max")
     if choice == "Disabled":
         return current

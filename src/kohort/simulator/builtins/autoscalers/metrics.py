@@ -1,5 +1,5 @@
 """
-What metrics are: nobody measures here, so people say it, with annotations.
+Values of metrics: simulated pods have none, so users set them by annotations.
 
 ``sim.kohort.dev/metric-NAME`` is what every pod shows of a metric, or for metrics of objects
 and of the world outside, its value; ``sim.kohort.dev/load-NAME`` is what all ready pods share.
@@ -24,12 +24,12 @@ _SHARE = re.compile(r"(\d{1,7}(?:\.\d{1,3})?)%")
 
 
 class UnknownMetric(Exception):
-    """Nobody has said what a metric is, or nobody can read what was said."""
+    """The annotation of a metric is missing or cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The metric that is looked for."""
+    """The metric whose value is needed."""
 
     name: str
     container: str = ""
@@ -37,7 +37,7 @@ class Asked:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The ends of the annotations that may say it, the first that does goes first."""
+        """The suffixes of annotation keys that may hold it, in order of precedence."""
         own = (f"{self.name}.{self.container}",) if self.container else ()
         return tuple(name_key(name) for name in (*own, self.name))
 
@@ -48,7 +48,7 @@ def name_key(metric: str) -> str:
 
 
 def is_share(text: str) -> bool:
-    """Whether a text is a share of what is requested, such as 70%."""
+    """Whether a text is a percentage of the request, such as 70%."""
     return _SHARE.fullmatch(text) is not None
 
 
@@ -61,7 +61,7 @@ def is_amount(text: str) -> bool:
 
 
 def find_value(notes: Mapping[str, str], asked: Asked) -> int:
-    """What a metric of an object or of the world outside is, in thousandths."""
+    """The value of an object or external metric, in thousandths."""
     for prefix in (METRIC, LOAD):
         for key in asked.keys:
             if (text := notes.get(f"{prefix}{key}")) is not None:
@@ -70,7 +70,7 @@ def find_value(notes: Mapping[str, str], asked: Asked) -> int:
 
 
 def find_pod_values(notes: Mapping[str, str], asked: Asked, pods: Iterable[Pod]) -> dict[str, int]:
-    """What the pods that run show of a metric, in thousandths; those of whom nobody knows, miss."""
+    """The values of a metric for running pods, in thousandths; pods without one are left out."""
     running = [pod for pod in pods if not pod.is_ignored and not pod.is_pending]
     serving = sum(pod.is_ready for pod in running)
     values: dict[str, int] = {}

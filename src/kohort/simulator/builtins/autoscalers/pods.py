@@ -1,5 +1,5 @@
 """
-The pods of a target as an autoscaler sees them: who counts, who is new, what they request.
+The pods of a target as an autoscaler counts them: ready, starting, ignored, and requests.
 
 A pod that leaves or has failed is left out. One that is pending does not work yet, and the
 processor time of one that has just started says nothing about load.
@@ -21,7 +21,7 @@ FIRST_READY_SECONDS = 30.0
 
 
 class MissingRequest(Exception):
-    """A share of what is requested was asked for where nothing is requested."""
+    """A utilization target needs a request, and a container has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Pod:
     """One pod."""
 
     name: str
-    is_ignored: bool = False  # it leaves, or has failed
+    is_ignored: bool = False  # terminating or failed
     is_pending: bool = False
     is_ready: bool = True
     is_starting: bool = False  # its processor time is not counted yet
@@ -37,7 +37,7 @@ class Pod:
     annotations: Mapping[str, str] = field(default_factory=dict)
 
     def find_request(self, resource: str, container: str = "") -> int:
-        """How much it requests, in thousandths; of one container, or of all."""
+        """The pod's request, in thousandths; of one container, or of all."""
         if container and container not in self.requests:
             raise MissingRequest(f"container {container} not found in Pod {self.name}")
         total = 0
@@ -52,7 +52,7 @@ class Pod:
 
 
 def read_pod(pod: Object, moment: Moment) -> Pod:
-    """What of a pod matters here."""
+    """Read the fields of a pod that an autoscaler needs."""
     metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
     phase = status.get("phase") or "Pending"
     condition = find_condition(pod, "Ready")

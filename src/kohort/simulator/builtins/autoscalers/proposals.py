@@ -1,5 +1,5 @@
 """
-How many replicas one metric asks for.
+The number of replicas that one metric proposes.
 
 The count follows the ratio of what a metric is to what it should be, of the pods that work.
 Pods of which nothing is known count against the direction in which the count would go: as
@@ -21,7 +21,7 @@ from kohort.simulator.builtins.autoscalers.metrics import (
 )
 from kohort.simulator.builtins.autoscalers.pods import MissingRequest, Pod
 
-REPLICAS_MAX = 2**31 - 1  # and the largest share that a status can tell
+REPLICAS_MAX = 2**31 - 1  # and the largest utilization in a status
 _NO_PODS = "no pods returned by selector while calculating replica count"
 _NO_VALUES = "did not receive metrics for targeted pods (pods might be unready)"
 _NO_GOAL = "neither a value target nor an average value target was set"
@@ -30,19 +30,19 @@ _MILLION = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far a ratio may be from one and still be taken for it."""
+    """How far the ratio of metric to target may be from one without a change of replicas."""
 
     down: float = 0.1
     up: float = 0.1
 
     def covers(self, ratio: float) -> bool:
-        """Whether a ratio is near enough to one."""
+        """Whether a ratio causes no change."""
         return 1.0 - self.down <= ratio <= 1.0 + self.up
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What metrics are held against."""
+    """The target's replicas and pods, and the autoscaler's annotations."""
 
     wanted: int  # replicas that the target asks for
     found: int  # replicas that it has
@@ -53,7 +53,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What one metric asks for."""
+    """The replicas that one metric proposes, and its status."""
 
     replicas: int
     name: str
@@ -62,19 +62,19 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class NoProposal:
-    """A metric that says nothing, and why."""
+    """A metric without a value, and why."""
 
     reason: str
     why: str
-    about: str  # which metric, as the summary of several says it
+    about: str  # the metric's name in the summary of several
 
 
 class _Unknown(Exception):
-    """The count cannot be told."""
+    """The replicas cannot be computed."""
 
 
 def propose(metric: Object, situation: Situation) -> Proposal | NoProposal:
-    """How many replicas a metric asks for."""
+    """The replicas that a metric proposes."""
     kind = metric["type"]
     read, about = _KINDS[kind]
     source: Object = metric[kind[0].lower() + kind[1:]]
@@ -175,7 +175,7 @@ def _propose_external(source: Object, situation: Situation) -> Proposal:
 
 
 def _per_pod(value: int, goal: Any, situation: Situation) -> tuple[int, Object]:
-    """A single value, held against a target for each pod."""
+    """The proposal of a single value with an average target for each pod."""
     goal, found = milli_units(goal), situation.found
     replicas = found
     if found == 0 or not situation.tolerance.covers(value / (goal * found)):
@@ -184,7 +184,7 @@ def _per_pod(value: int, goal: Any, situation: Situation) -> tuple[int, Object]:
 
 
 def _for_all(value: int, goal: Any, situation: Situation) -> tuple[int, Object]:
-    """A single value, held against a target for all pods together."""
+    """The proposal of a single value with a target for all pods together."""
     ratio, shown = value / milli_units(goal), {"value": _show(value)}
     if situation.wanted == 0:
         return _bound(ratio), shown
@@ -201,21 +201,21 @@ def _bound(replicas: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What pods show together."""
+    """The usage of a target's pods."""
 
     ratio: float
     average: int
     share: int | None = None
 
     def show(self, *, is_binary: bool = False) -> Object:
-        """As a status has it."""
+        """The usage as a status shows it."""
         shown: Object = {"averageValue": _show(self.average, is_binary=is_binary)}
         return shown if self.share is None else {"averageUtilization": self.share, **shown}
 
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """Usage is held against what is requested."""
+    """A utilization target: usage as a percentage of requests."""
 
     goal: int
     requests: Mapping[str, int]
@@ -236,7 +236,7 @@ class _Share:
 
 @dataclass(frozen=True, slots=True)
 class _Average:
-    """Usage is held against an amount for each pod."""
+    """An average-value target: an amount for each pod."""
 
     goal: int
 
@@ -282,7 +282,7 @@ def _count(
 
 
 def _count_again(seen: _Seen, guessed: _Seen, pods: int, situation: Situation) -> int:
-    """The count with guesses for some pods; they may slow a change, and never turn it round."""
+    """The count with assumed usage for some pods, which may slow a change but not reverse it."""
     turns = (seen.ratio - 1.0) * (guessed.ratio - 1.0) < 0
     if turns or situation.tolerance.covers(guessed.ratio):
         return situation.wanted

@@ -1,5 +1,5 @@
 """
-Whom an autoscaler scales: any object whose kind has a scale.
+The scale target of an autoscaler: any object with a scale subresource.
 
 For built-in kinds the table of kinds says where counts are, for custom kinds their
 definition. Objects are read as they are stored, so the paths are those of the stored version.
@@ -8,17 +8,17 @@ definition. Objects are read as they are stored, so the paths are those of the s
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kohort.apiserver.resources.builtin import SCALED
+from kohort.apiserver.resources.resource import Scale
+from kohort.apiserver.resources.scales import Counts, read_counts, read_scale_paths
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import DEFINITION
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.component import View
-from kohort.simulator.kinds import DEFINITION
-from kohort.simulator.resources.builtin.rows import SCALED
-from kohort.simulator.resources.resource import Scale
-from kohort.simulator.resources.scales import Counts, read_counts, read_scale_paths
-from kohort.simulator.store.entries import StoredObject
 
 
 class NoTarget(Exception):
-    """What an autoscaler refers to cannot be scaled."""
+    """The object that an autoscaler refers to is missing or has no scale."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 """
-The Deployment controller: one ReplicaSet for each template, and moves between them.
+The Deployment controller: one ReplicaSet for each template, and rollouts between them.
 
 It only ever writes ReplicaSets and its own Deployment; pods are the business of
 the ReplicaSets. Each write to a ReplicaSet names the version that was seen, so
@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import DEPLOYMENT, POD, REPLICA_SET
 from kohort.cluster.objects import Kind, Object, annotations_of, labels_of
 from kohort.simulator.builtins.deployments import sizes
 from kohort.simulator.builtins.deployments.progress import Reporter
@@ -41,15 +43,13 @@ from kohort.simulator.component import (
     Step,
     View,
 )
-from kohort.simulator.kinds import DEPLOYMENT, POD, REPLICA_SET
-from kohort.simulator.store.entries import StoredObject
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _NOT_COPIED = frozenset({_LAST_APPLIED, REVISION, REVISION_HISTORY, DESIRED, MAXIMUM})
 
 
 class Deployments:
-    """The part that keeps Deployments."""
+    """The Deployment controller as a component."""
 
     name = "deployments"
     manager = "kube-controller-manager"
@@ -62,7 +62,7 @@ class Deployments:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The Deployment itself, or the one that controls the ReplicaSet."""
+        """The key of a changed Deployment, or of the one that controls the ReplicaSet."""
         entry = new or old
         assert entry is not None
         if kind == DEPLOYMENT:
@@ -80,7 +80,7 @@ class Deployments:
         return keys
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Take a Deployment one step further."""
+        """Reconcile one Deployment."""
         namespace, _, name = key.partition("/")
         entry = view.find(DEPLOYMENT, namespace, name)
         failure = self._failures.pop(key, "")
@@ -107,7 +107,7 @@ def _deployments_of_pod(pod: StoredObject, view: View) -> Iterator[str]:
 
 
 class _Visit:
-    """One look at one Deployment."""
+    """One reconcile of one Deployment."""
 
     def __init__(self, rollout: Rollout, view: View, moment: Moment) -> None:
         self._rollout = rollout
@@ -121,7 +121,7 @@ class _Visit:
         self._collisions: int | None = rollout.status.get("collisionCount")
 
     def warn(self, message: str) -> None:
-        """Tell the user that a ReplicaSet could not be made."""
+        """Emit a warning that a ReplicaSet could not be created."""
         self._actions.append(Emit(self._about, "Warning", "ReplicaSetCreateError", message))
 
     def claim(self, orphans: Orphans) -> None:
@@ -137,7 +137,7 @@ class _Visit:
         if may_adopt:
             for entry in orphans.find(REPLICA_SET, rollout.entry.namespace, self._view):
                 if rollout.selector.matches(entry.labels) and not entry.facts.is_leaving:
-                    # It is taken into account at the next step, when the adoption is seen.
+                    # The next step counts it, when the cache shows the adoption.
                     self._actions.append(adopt(REPLICA_SET, entry, rollout.owner))
         wanted = bare_template(rollout.obj)
         for generation in sorted(map(read_generation, mine), key=lambda g: (g.created, g.name)):
@@ -147,7 +147,7 @@ class _Visit:
                 self._old.append(generation)
 
     def run(self) -> Step:
-        """Scale, roll, clean up and report, as far as it is time for each."""
+        """Scale, roll, clean up old ReplicaSets and write the status, as the state demands."""
         rollout = self._rollout
         judges_progress = False
         if not rollout.entry.facts.is_leaving:
@@ -193,7 +193,7 @@ class _Visit:
         digest = hash_template(template, self._collisions or 0)
         name = f"{rollout.name}-{digest}"
         if self._view.find(REPLICA_SET, rollout.entry.namespace, name) is not None:
-            # Somebody else has the name: hash with another seed, once the status says so.
+            # Another ReplicaSet has the name: hash with another seed, once the status says so.
             self._collisions = (self._collisions or 0) + 1
             return
         size = sizes.first_size(rollout, self._old)
@@ -310,7 +310,7 @@ class _Visit:
                 self._actions.append(Delete(REPLICA_SET, entry.namespace, entry.name, entry.uid))
 
     def _write(self, status: Object) -> None:
-        """Write the status, and with it the revision: that way it is no change of the spec."""
+        """Write the status together with the revision annotation, so that no generation rises."""
         rollout = self._rollout
         obj = {**rollout.obj, "status": status}
         revision = self._new.annotations.get(REVISION) if self._new else None

@@ -1,5 +1,5 @@
 """
-The status of a Deployment: counts, whether it is available, and whether it moves.
+The status of a Deployment: counts, and the conditions Available and Progressing.
 
 Progress is judged by comparing counts with those of the last status. A rollout
 that has not moved for as long as its deadline is reported as stuck, and nothing
@@ -21,7 +21,7 @@ _PAUSED = "DeploymentPaused"
 
 @dataclass(slots=True)
 class Reporter:
-    """Makes the status of one Deployment at one moment."""
+    """Computes the status of one Deployment."""
 
     rollout: Rollout
     new: Generation | None
@@ -49,7 +49,7 @@ class Reporter:
         return status
 
     def seconds_to_deadline(self) -> float | None:
-        """When to look again at a rollout that does not move."""
+        """The seconds until a rollout without progress exceeds its deadline."""
         current = conditions.find(self.rollout.status.get("conditions") or [], "Progressing")
         if self.rollout.deadline is None or self.rollout.is_paused or current is None:
             return None
@@ -59,7 +59,7 @@ class Reporter:
         return max(0.0, self.rollout.deadline - age) + 1.0
 
     def is_complete(self, status: Object) -> bool:
-        """Whether all pods are of the new generation and available, and no others are left."""
+        """Whether all pods are updated and available, and no old ones are left."""
         names = ("updatedReplicas", "replicas", "availableReplicas")
         generation = self.rollout.entry.facts.metadata.generation
         return all(status.get(name, 0) == self.rollout.replicas for name in names) and (

@@ -1,5 +1,5 @@
 """
-The ReplicaSet controller: a number of pods that are all alike.
+The ReplicaSet controller: it keeps the wanted number of identical pods.
 
 Names of pods are hashes of the set's uid and a serial number instead of random
 letters: a step that is repeated on an old cache then makes the same pod again,
@@ -14,25 +14,25 @@ from typing import NamedTuple
 
 import orjson
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError, Conflict
+from kohort.cluster.kinds import POD, REPLICA_SET
 from kohort.cluster.objects import Kind, Object, labels_of
 from kohort.simulator.builtins import conditions
 from kohort.simulator.builtins.deployments.victims import choose_victims
 from kohort.simulator.builtins.names import make_suffix
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
-from kohort.simulator.builtins.pace import Pace
 from kohort.simulator.builtins.readiness import FINISHED, seconds_until_available
+from kohort.simulator.builtins.reconcile_pace import Pace
 from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.builtins.templates import pod_from_template
 from kohort.simulator.component import Action, Create, Delete, Emit, Moment, Replace, Step, View
-from kohort.simulator.kinds import POD, REPLICA_SET
-from kohort.simulator.store.entries import StoredObject
 
 BURST = 500
 
 
 class ReplicaSets:
-    """The part that keeps ReplicaSets."""
+    """The ReplicaSet controller as a component."""
 
     name = "replicasets"
     manager = "kube-controller-manager"
@@ -49,7 +49,7 @@ class ReplicaSets:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The set itself, the set that controls the pod, or sets that might adopt it."""
+        """The keys of a changed set, of the pod's controller, or of sets that may adopt the pod."""
         entry = new or old
         assert entry is not None
         if kind == REPLICA_SET:
@@ -71,7 +71,7 @@ class ReplicaSets:
         return keys
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Bring the number of pods closer to what the set asks for."""
+        """Reconcile one ReplicaSet."""
         namespace, _, name = key.partition("/")
         entry = view.find(REPLICA_SET, namespace, name)
         rest = self._pace.rest(key, moment)
@@ -118,10 +118,10 @@ class _Counts:
 
 
 class _PodState(NamedTuple):
-    """What a pod counts for, as long as it does not change."""
+    """Cached facts about a pod, valid until it changes."""
 
     entry: StoredObject
-    generation: int  # of the set, which may change what counts
+    generation: int  # of the set; a new one makes the facts stale
     is_finished: bool
     is_leaving: bool
     is_labelled: bool
@@ -136,7 +136,7 @@ def _asks_for_more(old: StoredObject, new: StoredObject) -> bool:
 
 
 class _Visit:
-    """One look at one ReplicaSet."""
+    """One reconcile of one ReplicaSet."""
 
     def __init__(self, entry: StoredObject, obj: Object, view: View, moment: Moment) -> None:
         self._entry = entry
@@ -156,7 +156,7 @@ class _Visit:
 
     @property
     def size(self) -> int:
-        """How many pods were looked at."""
+        """The number of the set's pods."""
         return len(self._active) + self._leaving
 
     @property
@@ -216,7 +216,7 @@ class _Visit:
         return known
 
     def scale(self, retired: Iterable[str]) -> list[Action]:
-        """Remove the pods that are too many; returns what makes those that are missing."""
+        """Delete surplus pods; returns the actions that create missing ones."""
         missing = self._wanted - len(self._active)
         if missing > 0:
             names = self._free_names(min(missing, BURST), set(retired))
@@ -231,7 +231,7 @@ class _Visit:
             self.actions.append(Delete(POD, pod.namespace, pod.name, pod.uid))
             text = f"Deleted pod: {pod.name}"
             self.actions.append(Emit(self._about, "Normal", "SuccessfulDelete", text))
-        # They are not reported any more, or a Deployment would count on them.
+        # Deleted pods do not count in the status, or a Deployment would rely on them.
         gone = {pod.uid for pod in victims}
         self._active = [state for state in self._active if state.entry.uid not in gone]
         self._leaving += len(gone)
@@ -287,7 +287,7 @@ class _Visit:
             self.actions.append(Replace(REPLICA_SET, {**self._obj, "status": status}, "status"))
 
     def next_look(self) -> float | None:
-        """When the next pod becomes available."""
+        """The seconds until the next pod becomes available."""
         return self._wait
 
     def _count(self) -> _Counts:

@@ -1,5 +1,5 @@
 """
-How large each ReplicaSet of a Deployment should be next.
+The next replicas of each ReplicaSet of a Deployment.
 
 A rollout moves in steps: the new generation grows as far as the surge allows,
 or else the old ones shrink as far as enough pods stay available, the broken
@@ -19,13 +19,13 @@ from kohort.simulator.builtins.deployments.spec import (
 
 
 def is_resized(rollout: Rollout, generations: list[Generation]) -> bool:
-    """Whether the Deployment has another size than its generations were last scaled for."""
+    """Whether the Deployment's replicas changed since its ReplicaSets were last scaled."""
     known = (read_number(g.annotations.get(DESIRED)) for g in generations if g.size > 0)
     return any(desired is not None and desired != rollout.replicas for desired in known)
 
 
 def first_size(rollout: Rollout, old: list[Generation]) -> int:
-    """How large a new generation starts."""
+    """The first replicas of a new ReplicaSet."""
     if not rollout.is_rolling:
         return rollout.replicas
     room = rollout.maximum - sum(g.size for g in old)
@@ -45,7 +45,7 @@ def roll(rollout: Rollout, new: Generation, old: list[Generation]) -> None:
 
 def _shrink_old(rollout: Rollout, new: Generation, old: list[Generation]) -> None:
     total = new.size + sum(g.size for g in old)
-    # Pods of the new generation that are not available yet must not cost old ones.
+    # Unavailable new pods must not cause the removal of old ones.
     spare = total - rollout.minimum - (new.size - _sure(new))
     oldest_first = sorted(old, key=_age)
     _take(oldest_first, spare, lambda g: g.size - _sure(g))
@@ -55,7 +55,7 @@ def _shrink_old(rollout: Rollout, new: Generation, old: list[Generation]) -> Non
 
 
 def _sure(generation: Generation) -> int:
-    # A count that is older than the last change of size promises pods that are about to go.
+    # An outdated availableReplicas may count pods that are about to be deleted.
     return min(generation.size, generation.available)
 
 
@@ -67,7 +67,7 @@ def _take(generations: list[Generation], count: int, most: Callable[[Generation]
 
 
 def recreate(old: list[Generation]) -> bool:
-    """Scale all old generations to nothing; whether any had to be."""
+    """Scale all old ReplicaSets to zero; returns whether one had replicas."""
     running = [g for g in old if g.size > 0]
     for generation in running:
         generation.size = 0
@@ -75,7 +75,7 @@ def recreate(old: list[Generation]) -> bool:
 
 
 def resize(rollout: Rollout, new: Generation | None, old: list[Generation]) -> None:
-    """Follow a change of the Deployment's size, outside of or within a rollout."""
+    """Distribute a change of the Deployment's replicas over its ReplicaSets."""
     everyone = [*old, *([new] if new else [])]
     active = [g for g in everyone if g.size > 0]
     if len(active) <= 1:

@@ -8,12 +8,12 @@ when it was last scaled, from which a change of size is told from a rollout.
 
 from dataclasses import dataclass
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import Object, annotations_of, labels_of
 from kohort.simulator.builtins.amounts import resolve
 from kohort.simulator.builtins.names import canonical
 from kohort.simulator.builtins.selectors import Selector, read_selector
-from kohort.simulator.kinds import DEPLOYMENT
-from kohort.simulator.store.entries import StoredObject
 
 HASH_LABEL = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
@@ -52,7 +52,7 @@ class Rollout:
 
     @property
     def maximum(self) -> int:
-        """How many pods there may be at most, counting the surge."""
+        """The most pods that may exist, including the surge."""
         return self.replicas + self.surge
 
     @property
@@ -109,7 +109,7 @@ class Generation:
     """One ReplicaSet of a Deployment; ``size`` is changed as the plan is made."""
 
     obj: Object
-    entry: StoredObject | None  # None for one that is about to be made
+    entry: StoredObject | None  # None: still to be created
     name: str
     size: int
     created: str
@@ -136,7 +136,7 @@ class Generation:
 
     @property
     def was_size(self) -> int:
-        """The size it has now, before any plan."""
+        """The replicas in its stored spec."""
         return int(self.obj["spec"].get("replicas", 1)) if self.entry else 0
 
 
@@ -156,5 +156,5 @@ def bare_template(obj: Object) -> bytes:
 
 
 def read_number(text: str | None) -> int | None:
-    """A number in an annotation; None if there is none, or nonsense."""
+    """A number in an annotation; None if it is missing or invalid."""
     return int(text) if text and text.isdecimal() else None

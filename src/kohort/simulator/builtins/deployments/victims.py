@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from kohort.simulator.store.entries import StoredObject
+from kohort.apiserver.store.entries import StoredObject
 
 COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}

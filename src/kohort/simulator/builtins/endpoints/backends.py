@@ -1,5 +1,5 @@
 """
-What stands behind a service: its pods as addresses with ports.
+The backends of a Service: the addresses and ports of its pods.
 
 Host names and container ports of a pod never change, so they are read from the
 whole pod once; everything else comes from the facts at hand.
@@ -7,11 +7,11 @@ whole pod once; everything else comes from the facts at hand.
 
 from dataclasses import dataclass
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.objects import Object
 from kohort.simulator.builtins.readiness import FINISHED
 from kohort.simulator.component import View
-from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.store.entries import StoredObject
 
 ZONE_LABEL = "topology.kubernetes.io/zone"
 Ports = tuple[tuple[str, int, str, str], ...]  # name, number, protocol, application protocol
@@ -19,7 +19,7 @@ Ports = tuple[tuple[str, int, str, str], ...]  # name, number, protocol, applica
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What never changes about a pod and is not among its facts."""
+    """Immutable fields of a pod that the cache's facts lack."""
 
     hostname: str
     subdomain: str
@@ -27,7 +27,7 @@ class Identity:
 
 
 class Identities:
-    """Identities that were read before, by uid."""
+    """A cache of identities, by uid."""
 
     def __init__(self) -> None:
         self._known: dict[str, Identity] = {}

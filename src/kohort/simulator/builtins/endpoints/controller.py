@@ -8,7 +8,9 @@ one. Both are made from the same backends.
 from collections import defaultdict
 from collections.abc import Iterable
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import ENDPOINT_SLICE, ENDPOINTS, NODE, POD, SERVICE
 from kohort.cluster.objects import Kind, Object, labels_of
 from kohort.simulator.builtins.endpoints.backends import (
     Backend,
@@ -18,12 +20,10 @@ from kohort.simulator.builtins.endpoints.backends import (
     write_ports,
 )
 from kohort.simulator.builtins.endpoints.slices import CHANGED, HEADLESS, plan_slices
-from kohort.simulator.builtins.pace import Pace
+from kohort.simulator.builtins.reconcile_pace import Pace
 from kohort.simulator.builtins.selector_index import Matches
 from kohort.simulator.builtins.selectors import Selector
 from kohort.simulator.component import Action, Create, Delete, Moment, Replace, Step, View
-from kohort.simulator.kinds import ENDPOINT_SLICE, ENDPOINTS, NODE, POD, SERVICE
-from kohort.simulator.store.entries import StoredObject
 
 ADDRESSES_MAX = 1000
 _MANAGED_BY = "endpoints.kubernetes.io/managed-by"
@@ -32,7 +32,7 @@ _OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
 
 
 class EndpointsKeeper:
-    """The part that keeps Endpoints and EndpointSlices."""
+    """The component that writes Endpoints and EndpointSlices."""
 
     name = "endpoints"
     manager = "kube-controller-manager"
@@ -46,7 +46,7 @@ class EndpointsKeeper:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The service, the services that select the pod, or the service of a changed result."""
+        """The keys of a changed Service, of Services that select a pod, or of changed endpoints."""
         entry = new or old
         assert entry is not None
         key = f"{entry.namespace}/{entry.name}"
@@ -87,7 +87,7 @@ class EndpointsKeeper:
         return Step(tuple(actions))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Look again at once."""
+        """Let the key be reconciled again at once."""
         self._pace.hurry(key)
 
     def _note_service(self, key: str, new: StoredObject | None, view: View) -> None:

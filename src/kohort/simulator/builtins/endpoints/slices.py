@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import ENDPOINT_SLICE, SERVICE
 from kohort.cluster.objects import Object, labels_of
 from kohort.simulator.builtins.endpoints.backends import Backend, Ports, write_ports
 from kohort.simulator.builtins.names import make_suffix
 from kohort.simulator.component import Action, Create, Delete, Moment, Replace
-from kohort.simulator.kinds import ENDPOINT_SLICE, SERVICE
-from kohort.simulator.store.entries import StoredObject
 
 SLICE_MAX = 100
 CHANGED = "endpoints.kubernetes.io/last-change-trigger-time"
@@ -57,7 +57,7 @@ def plan_slices(
     for ports, members in groups.items():
         mine = [s for s in slices if (s.obj.get("ports") or []) == write_ports(ports)]
         if not mine and spare:
-            # A slice whose ports nobody has any more is used again instead of a new one.
+            # A slice whose ports no pod has any more is used again instead of a new one.
             mine = [spare.pop(0)]
         _fill(mine, members)
         while len(mine) * SLICE_MAX < len(members) or not mine:

@@ -1,25 +1,27 @@
 """
-The garbage collector: what becomes of objects whose owners go.
+The garbage collector: it deletes or orphans objects whose owners are deleted.
 
 An owner that was seen to go is gone. An owner that was never seen may only be
 late: the caches of different kinds do not agree, and a dependent may arrive
 before its owner does. So such an owner counts as missing only after it has been
-absent for a while, and an owner of a kind that nobody knows never does.
+absent for a while and the API server, asked once more, does not have it either. An
+owner of a kind that is not watched never counts as missing.
 
 The caches of the kinds given to ``watch_kinds`` must be filled before the next
 step; what is not watched is neither an owner nor a dependent.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from enum import Enum
 
+from kohort.apiserver.store.entries import OwnerFacts, StoredObject
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import EVENT
 from kohort.cluster.objects import Kind
 from kohort.simulator.builtins.garbage.index import Index, Place, place_of
 from kohort.simulator.builtins.ownership import set_owners, write_owner
-from kohort.simulator.component import Action, Delete, Merge, Moment, Step, View
-from kohort.simulator.kinds import EVENT
-from kohort.simulator.store.entries import OwnerFacts, StoredObject
+from kohort.simulator.component import Action, Delete, Merge, Moment, Named, Step, View
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
@@ -27,7 +29,7 @@ ABSENT_SECONDS = 5.0
 
 
 class _Owner(Enum):
-    """How an owner stands to one of its dependents."""
+    """The state of an owner, for one of its dependents."""
 
     SOLID = "there"
     WAITING = "being deleted, after its dependents"
@@ -37,7 +39,7 @@ class _Owner(Enum):
 
 
 class GarbageCollector:
-    """The part that deletes what has lost its owners."""
+    """The garbage collector as a component."""
 
     name = "garbage"
     manager = "kube-controller-manager"
@@ -54,7 +56,7 @@ class GarbageCollector:
         self.watch_kinds(kinds)
 
     def watch_kinds(self, kinds: Iterable[Kind]) -> None:
-        """Watch these kinds from now on: all that can own or be owned.
+        """Watch these kinds, whose objects may be owners or dependents.
 
         Events are left out, as in the real collector: they are many, and end by themselves.
         """
@@ -65,7 +67,7 @@ class GarbageCollector:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The object if its owners or its deletion changed; what is tied to one that went."""
+        """The keys of an object with changed owners or deletion, or of a deleted one's children."""
         self._index.note(kind, old, new)
         keys: set[str] = set()
         if new is not None:
@@ -83,7 +85,7 @@ class GarbageCollector:
         return keys
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Look at one object as an owner that is going, and as a dependent."""
+        """Handle one object: as an owner in deletion, and as a dependent."""
         resource, namespace, name = key.split("/", 2)
         kind = self._by_resource.get(resource)
         entry = view.find(kind, namespace, name) if kind else None
@@ -99,7 +101,7 @@ class GarbageCollector:
         return self._judge(kind, entry, view, moment)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to remember: the next look decides anew."""
+        """Do nothing: the next step starts from the stored objects."""
 
     def _owner_keys(self, entry: StoredObject) -> Iterable[str]:
         for owner in entry.facts.metadata.owner_references:
@@ -136,7 +138,7 @@ class GarbageCollector:
     def _has_other_owner(self, dependent: StoredObject, view: View) -> bool:
         if len(dependent.owners) == 1:
             return False
-        # An owner that is not seen may only be late, so it counts.
+        # An owner that is not in the cache may only be late, so it counts as existing.
         return any(
             self._classify(owner, dependent, view) not in {_Owner.WAITING, _Owner.GONE}
             for owner in dependent.facts.metadata.owner_references
@@ -166,22 +168,29 @@ class GarbageCollector:
         stands = [(owner, self._classify(owner, entry, view)) for owner in owners]
         lost = {owner.uid for owner, stand in stands if stand is _Owner.GONE}
         wait: float | None = None
-        for owner, stand in stands:
-            if stand is _Owner.ABSENT:
-                since = self._absent_since.setdefault(owner.uid, moment.elapsed)
-                left = since + self._absent_seconds - moment.elapsed
-                if left <= 0:
-                    lost.add(owner.uid)
-                else:
-                    wait = left if wait is None else min(wait, left)
+        absent = [owner for owner, stand in stands if stand is _Owner.ABSENT]
+        for owner in absent:
+            since = self._absent_since.setdefault(owner.uid, moment.elapsed)
+            left = since + self._absent_seconds - moment.elapsed
+            if left <= 0:
+                lost.add(owner.uid)
+            else:
+                wait = left if wait is None else min(wait, left)
         waiting = {owner.uid for owner, stand in stands if stand is _Owner.WAITING}
         if len(lost) + len(waiting) == len(owners):
             propagation = self._propagation(entry, is_waited_for=bool(waiting))
-            return Step((_delete(place_of(kind, entry), entry, propagation),))
+            delete = _delete(place_of(kind, entry), entry, propagation)
+            return Step((replace(delete, unless=tuple(self._name_all(absent, entry))),))
         has_solid = any(stand is _Owner.SOLID for _, stand in stands)
         if has_solid and (lost or waiting):
             return Step((_drop_owners(kind, entry, lost | waiting),), wait)
         return Step((), wait)
+
+    def _name_all(self, owners: Iterable[OwnerFacts], dependent: StoredObject) -> Iterable[Named]:
+        for owner in owners:
+            place = self._find_place(owner, dependent)
+            if place is not None:
+                yield Named(place.kind, place.namespace, place.name, owner.uid)
 
     def _classify(self, owner: OwnerFacts, dependent: StoredObject, view: View) -> _Owner:
         if self._index.is_gone(owner.uid):
@@ -205,7 +214,7 @@ class GarbageCollector:
 
 
 def _matters(old: StoredObject | None, new: StoredObject) -> bool:
-    """Whether a change can mean anything to the collector."""
+    """Whether the collector needs to act on a change."""
     if new.is_leaving:
         finalizers = new.facts.metadata.finalizers
         return FOREGROUND in finalizers or ORPHAN in finalizers

@@ -1,5 +1,5 @@
 """
-Who depends on whom: from the uid of an owner to the places of its dependents.
+The index of dependents by the uid of their owner.
 
 Only places are kept, never objects. The index also remembers the uids of
 objects that were seen to go, because a uid never comes back: that is the one
@@ -9,15 +9,15 @@ sure sign that an owner is gone, however late some cache may be.
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.objects import Kind
-from kohort.simulator.store.entries import StoredObject
 
-_GONE_MAX = 20_000  # One that is forgotten is waited for a little longer, no more.
+_GONE_MAX = 20_000  # Dropping an uid too early only delays a decision a little.
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an object lies."""
+    """The kind, namespace and name of an object."""
 
     kind: Kind
     namespace: str
@@ -67,7 +67,7 @@ class Index:
         return bool(self._dependents.get(uid))
 
     def is_gone(self, uid: str) -> bool:
-        """Whether the object with that uid was seen to go."""
+        """Whether the collector has seen the deletion of the object with that uid."""
         return uid in self._gone
 
     def _forget(self, uid: str, place: Place) -> None:

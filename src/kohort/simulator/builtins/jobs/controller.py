@@ -11,7 +11,9 @@ Failure policies, success policies and limits per index are stored and not acted
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import JOB, POD
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.builtins.jobs.pods import make_pod
 from kohort.simulator.builtins.jobs.spec import (
@@ -29,10 +31,8 @@ from kohort.simulator.builtins.jobs.spec import (
     write_indexes,
 )
 from kohort.simulator.builtins.ownership import controllers, reference
-from kohort.simulator.builtins.simulated_time import Stamps
+from kohort.simulator.builtins.timestamp_ages import Stamps
 from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.kinds import JOB, POD
-from kohort.simulator.store.entries import StoredObject
 
 BURST = 500
 _POD_KEY = "pod:"  # of pods whose Job is gone
@@ -41,7 +41,7 @@ _BACKOFF_SECONDS_MAX = 360.0
 
 
 class Jobs:
-    """The part that keeps Jobs."""
+    """The Job controller as a component."""
 
     name = "jobs"
     manager = "kube-controller-manager"
@@ -56,7 +56,7 @@ class Jobs:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The Job itself, or the one that controls the pod."""
+        """The key of a changed Job, or of the one that controls the pod."""
         entry = new or old
         assert entry is not None
         if kind == JOB:
@@ -72,7 +72,7 @@ class Jobs:
         return keys
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Take a Job one step further."""
+        """Reconcile one Job."""
         if key.startswith(_POD_KEY):
             return _let_go(key.removeprefix(_POD_KEY), view)
         namespace, _, name = key.partition("/")
@@ -99,7 +99,7 @@ class Jobs:
         return Step(tuple(visit.actions), visit.after)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Say next time why a pod could not be made; there is nothing to undo."""
+        """Keep the reason why a pod could not be created, for an event at the next step."""
         if isinstance(action, Create):
             self._refusals[key] = str(error)
 
@@ -126,7 +126,7 @@ class Jobs:
 
 @dataclass(slots=True)
 class _Visit:
-    """One look at one Job."""
+    """One reconcile of one Job."""
 
     entry: StoredObject
     job: Object
@@ -142,15 +142,15 @@ class _Visit:
         self.status = dict(self.job.get("status") or {})
 
     def look_after(self, seconds: float) -> None:
-        """Look again then, if not earlier."""
+        """Reconcile again after so many seconds, or earlier."""
         self.after = seconds if self.after is None else min(self.after, seconds)
 
     def tell_refusal(self, why: str) -> None:
-        """Say that the API server refused a pod."""
+        """Emit an event that the API server refused a pod."""
         self._emit("Warning", "FailedCreate", f"Error creating: {why}")
 
     def count(self) -> None:
-        """Move ended pods one step towards the numbers of the status."""
+        """Count ended pods in the status, in the two steps of a real Job controller."""
         tally, noted = self.tally, {}
         for outcome in ("succeeded", "failed"):
             waiting = [uid for uid in tally.uncounted[outcome] if uid in tally.tracked]
@@ -162,7 +162,7 @@ class _Visit:
         self.status["uncountedTerminatedPods"] = {key: uids for key, uids in noted.items() if uids}
 
     def release(self, pods: Iterable[StoredObject]) -> None:
-        """Let the pods go whose end the status has noted."""
+        """Remove the finalizer of pods that the status has counted."""
         noted = {uid for uids in self.tally.uncounted.values() for uid in uids}
         for pod in pods:
             if pod.uid in noted & self.tally.tracked:
@@ -178,7 +178,7 @@ class _Visit:
             self.status["completedIndexes"] = write_indexes(done)
 
     def start(self) -> None:
-        """A Job that is not suspended has a time at which it started."""
+        """Set the startTime of a Job that is not suspended."""
         if self.spec.is_suspended:
             if not is_true(self.job, "Suspended"):
                 self._say("Suspended", "JobSuspended", "Job suspended")
@@ -193,7 +193,7 @@ class _Visit:
                 self._emit("Normal", "Resumed", "Job resumed")
 
     def find_outcome(self) -> bool:
-        """Whether the Job is over, which is then said."""
+        """Whether the Job has completed or failed; sets the conditions."""
         spec, tally = self.spec, self.tally
         decided = find_decision(self.job)
         if decided is not None:
@@ -229,7 +229,7 @@ class _Visit:
         return True
 
     def _finish(self, before: str, name: str, reason: str, message: str = "") -> None:
-        """Say first what the outcome will be, and the outcome when no pod is left to count."""
+        """Set the interim condition, and the final one when all pods are counted."""
         message = message or "Reached expected number of succeeded pods"
         self._say(before, reason, message)
         self._end_running()
@@ -252,7 +252,7 @@ class _Visit:
             self._emit("Normal", "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
     def clean_up(self, ended: Object) -> None:
-        """A Job that is over goes after its time to live."""
+        """Delete a finished Job after ttlSecondsAfterFinished."""
         if self.spec.ttl_seconds is None:
             return
         since = ended["lastTransitionTime"]
@@ -265,7 +265,7 @@ class _Visit:
             )
 
     def scale(self, made: int) -> int:
-        """Make pods that are missing and delete those too many; the highest serial number."""
+        """Create missing pods and delete surplus ones; returns the highest serial number."""
         spec, running = self.spec, self.tally.running
         if spec.is_suspended:
             return made
@@ -301,7 +301,7 @@ class _Visit:
                 yield index
 
     def write_status(self) -> None:
-        """Report, if that says anything new; what ended is let go once it is noted."""
+        """Write the status if it changed; pods lose their finalizer once it counts them."""
         tally, status = self.tally, self.status
         if find_end(self.job) is None:
             counts = {
@@ -348,7 +348,7 @@ def _pod_key(pod: StoredObject) -> str:
 
 
 def _let_go(key: str, view: View) -> Step:
-    """Nobody counts the pods of a Job that is gone or going, so they need not wait for it."""
+    """Remove the finalizer of pods whose Job is deleted, since no controller counts them."""
     namespace, _, name = key.partition("/")
     pod = view.find(POD, namespace, name)
     if pod is None or not has_tracking(pod):

@@ -1,5 +1,5 @@
 """
-The CronJob controller: makes a Job whenever a schedule is due.
+The CronJob controller: it creates a Job whenever the schedule is due.
 
 A Job is named after the minute that it was due in, so a step that is repeated makes the
 same Job again, which changes nothing. Of several moments that were missed only the last
@@ -11,23 +11,24 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from kohort.apiserver.resources.schedules import ScheduleError, parse_schedule
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
-from kohort.cluster.objects import Kind, Object, write_time
+from kohort.cluster.kinds import CRON_JOB, JOB
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.timestamps import write_time
 from kohort.simulator.builtins.jobs.spec import find_end
 from kohort.simulator.builtins.ownership import controllers, reference
 from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.kinds import CRON_JOB, JOB
-from kohort.simulator.resources.schedules import ScheduleError, parse_schedule
-from kohort.simulator.store.entries import StoredObject
 
 _SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp"
-_MISSED_MAX = 100  # more missed moments than this are not looked through one by one
+_MISSED_MAX = 100  # more missed times than this are not searched one by one
 # A step asks for simulated seconds, schedules are in wall time: looks are never far apart.
 _LOOK_SECONDS_MAX = 30.0
 
 
 class CronJobs:
-    """The part that keeps CronJobs."""
+    """The CronJob controller as a component."""
 
     name = "cronjobs"
     manager = "kube-controller-manager"
@@ -36,7 +37,7 @@ class CronJobs:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The CronJob itself, or the one that controls the Job."""
+        """The key of a changed CronJob, or of the one that controls the Job."""
         entry = new or old
         assert entry is not None
         if kind == CRON_JOB:
@@ -44,7 +45,7 @@ class CronJobs:
         return controllers(CRON_JOB.name, old, new)
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Make the Job that is due, clear old ones away, and say when the next is due."""
+        """Create the Job that is due, delete old ones, and wait for the next due time."""
         namespace, _, name = key.partition("/")
         entry = view.find(CRON_JOB, namespace, name)
         if entry is None or entry.facts.is_leaving:
@@ -58,12 +59,12 @@ class CronJobs:
         return Step(tuple(visit.actions), visit.after)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to undo: the next look starts from what exists."""
+        """Do nothing: the next step starts from the stored objects."""
 
 
 @dataclass(slots=True)
 class _Visit:
-    """One look at one CronJob."""
+    """One reconcile of one CronJob."""
 
     entry: StoredObject
     cron_job: Object
@@ -99,7 +100,7 @@ class _Visit:
                 self.actions.append(Delete(JOB, *job.key, job.uid, propagation="Background"))
 
     def find_due(self) -> datetime | None:
-        """The last moment that was due and has no Job yet; notes when the next will be."""
+        """The last due time without a Job; also notes the next due time."""
         try:
             schedule = parse_schedule(self._spec.get("schedule") or "")
             zone = ZoneInfo(self._spec["timeZone"]) if self._spec.get("timeZone") else UTC
@@ -135,7 +136,7 @@ class _Visit:
         return since
 
     def run(self, due: datetime) -> None:
-        """Make the Job of that moment, as far as those that still run allow."""
+        """Create the Job of a due time, if the concurrencyPolicy allows it."""
         policy = self._spec.get("concurrencyPolicy", "Allow")
         if policy == "Forbid" and self._active:
             why = "prior execution is running and concurrency policy is Forbid"

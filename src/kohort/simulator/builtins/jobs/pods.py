@@ -1,13 +1,13 @@
 """The pods of a Job, as its controller makes them."""
 
+from kohort.apiserver.resources.jobs import COMPLETION_INDEX
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import JOB
 from kohort.cluster.objects import Object
 from kohort.simulator.builtins.jobs.spec import TRACKING
 from kohort.simulator.builtins.names import make_suffix
 from kohort.simulator.builtins.ownership import reference
 from kohort.simulator.builtins.templates import pod_from_template
-from kohort.simulator.kinds import JOB
-from kohort.simulator.resources.defaults.jobs import COMPLETION_INDEX
-from kohort.simulator.store.entries import StoredObject
 
 
 def make_pod(job: StoredObject, template: Object, serial: int, index: int | None) -> Object:
@@ -33,7 +33,7 @@ def make_pod(job: StoredObject, template: Object, serial: int, index: int | None
 
 
 def _mark_index(pod: Object, job: str, index: int) -> None:
-    """Tell a pod which part of the work is its own."""
+    """Set the completion index of a pod, as annotation, label and variable."""
     metadata = pod["metadata"]
     metadata["labels"][COMPLETION_INDEX] = str(index)
     metadata.setdefault("annotations", {})[COMPLETION_INDEX] = str(index)

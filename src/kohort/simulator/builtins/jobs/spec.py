@@ -1,5 +1,5 @@
 """
-What a Job asks for, and what has become of its pods so far.
+The spec of a Job, and the counts of its pods.
 
 Every pod of a Job carries a finalizer, so that none goes uncounted: a finished pod is first
 noted by its uid in the status, then loses its finalizer, and only then is it added to the
@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from kohort.apiserver.resources.jobs import COMPLETION_INDEX
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.objects import Object, find_condition
 from kohort.simulator.builtins.readiness import FINISHED
-from kohort.simulator.resources.defaults.jobs import COMPLETION_INDEX
-from kohort.simulator.store.entries import StoredObject
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 _SUCCEEDED, _FAILED = "succeeded", "failed"
@@ -21,7 +21,7 @@ _SUCCEEDED, _FAILED = "succeeded", "failed"
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """The part of a Job's spec that is acted on."""
+    """The fields of a Job's spec that the controller uses."""
 
     parallelism: int
     completions: int | None  # None: one success is enough
@@ -34,7 +34,7 @@ class JobSpec:
 
 
 def read_spec(job: Object) -> JobSpec:
-    """What a Job asks for."""
+    """Read the spec of a Job."""
     spec = job["spec"]
     return JobSpec(
         parallelism=spec.get("parallelism", 1),
@@ -75,7 +75,7 @@ class Tally:
 
 
 def read_tally(job: Object, pods: Iterable[StoredObject]) -> Tally:
-    """What has become of the pods of a Job."""
+    """Count the pods of a Job."""
     status = job.get("status") or {}
     noted = status.get("uncountedTerminatedPods") or {}
     tally = Tally(
@@ -110,7 +110,7 @@ def _runs(pod: StoredObject) -> bool:
 
 
 def has_tracking(pod: StoredObject) -> bool:
-    """Whether the pod waits to be counted before it may go."""
+    """Whether the pod has the finalizer of Jobs, which waits until it is counted."""
     return TRACKING.encode() in pod.raw and TRACKING in (
         pod.decode()["metadata"].get("finalizers") or ()
     )

@@ -1,12 +1,12 @@
-"""What every namespace has: a default service account, and the root certificate."""
+"""The default objects of every namespace: a service account, and the root certificate."""
 
 from collections.abc import Iterable
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE, SERVICE_ACCOUNT
 from kohort.cluster.objects import Kind
 from kohort.simulator.component import Action, Create, Merge, Moment, Step, View
-from kohort.simulator.kinds import CONFIG_MAP, NAMESPACE, SERVICE_ACCOUNT
-from kohort.simulator.store.entries import StoredObject
 
 ACCOUNT = "default"
 CERTIFICATE = "kube-root-ca.crt"
@@ -18,7 +18,7 @@ _ABOUT_CERTIFICATE = (
 
 
 class NamespaceDefaults:
-    """The component that gives each namespace what it needs."""
+    """The component that creates the default objects of namespaces."""
 
     name = "namespace-furniture"
     manager = "kube-controller-manager"
@@ -30,7 +30,7 @@ class NamespaceDefaults:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The namespace, if it is new or something it should have changed."""
+        """The key of a namespace that is new, or whose default objects changed."""
         entry = new or old
         assert entry is not None
         if kind == NAMESPACE:
@@ -39,7 +39,7 @@ class NamespaceDefaults:
         return (entry.namespace,) if is_ours else ()
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Make what is missing."""
+        """Create the missing default objects."""
         namespace = view.find(NAMESPACE, "", key)
         if namespace is None or namespace.is_leaving:
             return Step()
@@ -60,4 +60,4 @@ class NamespaceDefaults:
         return Step(tuple(actions))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to remember: the next look decides anew."""
+        """Do nothing: the next step starts from the stored objects."""

@@ -1,5 +1,5 @@
 """
-Namespaces that go: all they hold is deleted, and then they may.
+The namespace controller: it deletes the content of terminating namespaces, then finalizes them.
 
 How many objects a namespace holds is counted as they come and go, so that the
 deletion of ten thousand pods wakes the namespace twice and not ten thousand
@@ -9,20 +9,20 @@ times: once to delete them, and once when the last one has gone.
 from collections import Counter
 from collections.abc import Iterable
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import NAMESPACE
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.component import Action, Delete, Moment, Replace, Step, View
-from kohort.simulator.kinds import NAMESPACE
-from kohort.simulator.store.entries import StoredObject
 
 FINALIZER = "kubernetes"
-# Caches may be late: what was made just before the end must be seen before the end.
+# Caches may be late: the controller must see objects created just before the deletion.
 SETTLE_SECONDS = 1.0
 REPORT_SECONDS = 5.0
 
 
 class NamespaceLifecycle:
-    """The part that empties namespaces."""
+    """The namespace controller as a component."""
 
     name = "namespace-lifecycle"
     manager = "kube-controller-manager"
@@ -34,13 +34,13 @@ class NamespaceLifecycle:
         self.watch_kinds(kinds)
 
     def watch_kinds(self, kinds: Iterable[Kind]) -> None:
-        """Empty namespaces of these kinds from now on: all that lie in namespaces."""
+        """Delete the objects of these namespaced kinds, too."""
         self.kinds = (NAMESPACE, *(kind for kind in kinds if kind.namespaced))
 
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """A namespace that changed, or one that is going and changes what it holds."""
+        """The key of a changed namespace, or of a terminating one whose content changed."""
         entry = new or old
         assert entry is not None
         if kind == NAMESPACE:
@@ -59,7 +59,7 @@ class NamespaceLifecycle:
         return (entry.namespace,) if is_going else ()
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Delete what is there; when nothing is, let the namespace go."""
+        """Delete the content of a terminating namespace; finalize it when it is empty."""
         entry = view.find(NAMESPACE, "", key)
         if entry is None or not entry.is_leaving:
             return Step()
@@ -80,7 +80,7 @@ class NamespaceLifecycle:
         return Step((Replace(NAMESPACE, {**obj, "spec": spec}, "finalize"),))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to remember: the next look decides anew."""
+        """Do nothing: the next step starts from the stored objects."""
 
 
 def _delete(remaining: list[tuple[Kind, StoredObject]]) -> Iterable[Action]:
@@ -92,7 +92,7 @@ def _delete(remaining: list[tuple[Kind, StoredObject]]) -> Iterable[Action]:
 def _report(
     obj: Object, remaining: list[tuple[Kind, StoredObject]], moment: Moment
 ) -> Iterable[Action]:
-    """Say in the status what holds the namespace up, once everything is on its way out."""
+    """Set the conditions that say which objects keep the namespace from being finalized."""
     if any(not held.is_leaving for _, held in remaining):
         return ()
     status = obj.get("status") or {}

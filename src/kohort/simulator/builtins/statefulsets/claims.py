@@ -1,19 +1,19 @@
 """
-The claims of a StatefulSet's pods: made before the pod, kept or dropped with it.
+The PersistentVolumeClaims of a StatefulSet's pods: created first, kept or deleted by policy.
 
 Whether a claim goes with its set or with its pod is said by owner references,
-so that the garbage collector does the rest. A claim that somebody else controls
+so that the garbage collector does the rest. A claim that another object controls
 is left alone, and so is one that names an earlier set or pod of the same name.
 """
 
 from collections.abc import Iterator
 
+from kohort.apiserver.store.entries import OwnerFacts, StoredObject
+from kohort.cluster.kinds import CLAIM, POD, STATEFUL_SET
 from kohort.cluster.objects import Object, labels_of
 from kohort.simulator.builtins.ownership import set_owners, write_owner
 from kohort.simulator.builtins.statefulsets.spec import Member, SetSpec
 from kohort.simulator.component import Action, Merge, View
-from kohort.simulator.kinds import CLAIM, POD, STATEFUL_SET
-from kohort.simulator.store.entries import OwnerFacts, StoredObject
 
 
 def claim_name(template: Object, pod_name: str) -> str:
@@ -44,7 +44,7 @@ def render_claims(spec: SetSpec, pod_name: str) -> Iterator[Object]:
 
 
 def find_blocker(spec: SetSpec, pod_name: str, view: View) -> StoredObject | None:
-    """A claim that a new pod must not be given, because it is about to go."""
+    """A claim in deletion, which a new pod must not use."""
     for template in spec.claim_templates:
         claim = view.find(CLAIM, spec.entry.namespace, claim_name(template, pod_name))
         if claim is None:
@@ -55,7 +55,7 @@ def find_blocker(spec: SetSpec, pod_name: str, view: View) -> StoredObject | Non
 
 
 def plan_retention(spec: SetSpec, member: Member, view: View) -> Iterator[Action]:
-    """Correct the owners of a pod's claims where they do not say what the policy says."""
+    """Patch the owners of a pod's claims to those that the retention policy demands."""
     for template in spec.claim_templates:
         claim = view.find(CLAIM, spec.entry.namespace, claim_name(template, member.entry.name))
         if claim is not None:

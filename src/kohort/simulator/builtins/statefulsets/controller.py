@@ -1,5 +1,5 @@
 """
-The StatefulSet controller: pods with stable names, made, replaced and removed in order.
+The StatefulSet controller: pods with stable names, created, replaced and deleted in order.
 
 A step looks at one set, the pods and revisions that it controls, and the claims
 of its pods, each through a cache of its own. It never trusts that two caches
@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError, Conflict
+from kohort.cluster.kinds import CLAIM, CONTROLLER_REVISION, POD, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object, name_of
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
-from kohort.simulator.builtins.pace import Pace
+from kohort.simulator.builtins.reconcile_pace import Pace
 from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.builtins.statefulsets import claims, plan, revisions
 from kohort.simulator.builtins.statefulsets.pods import Renderer, identity_patch
@@ -39,19 +41,17 @@ from kohort.simulator.component import (
     Step,
     View,
 )
-from kohort.simulator.kinds import CLAIM, POD, REVISION, STATEFUL_SET
-from kohort.simulator.store.entries import StoredObject
 
 _BLOCKED_RETRY_SECONDS = 5.0
 _QUICK_SIZE_MAX = 20_000
 
 
 class StatefulSets:
-    """The part that keeps StatefulSets."""
+    """The StatefulSet controller as a component."""
 
     name = "statefulsets"
     manager = "kube-controller-manager"
-    kinds: tuple[Kind, ...] = (STATEFUL_SET, POD, REVISION, CLAIM)
+    kinds: tuple[Kind, ...] = (STATEFUL_SET, POD, CONTROLLER_REVISION, CLAIM)
 
     def __init__(self, *, honours_max_unavailable: bool = False) -> None:
         self._honours_max_unavailable = honours_max_unavailable
@@ -65,7 +65,7 @@ class StatefulSets:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The set itself, the set that controls the object, or sets that might adopt it."""
+        """The keys of a changed set, of the object's controller, or of sets that may adopt it."""
         entry = new or old
         assert entry is not None
         if kind == STATEFUL_SET:
@@ -86,7 +86,7 @@ class StatefulSets:
         return keys
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Bring one set closer to what it asks for."""
+        """Reconcile one StatefulSet."""
         namespace, _, name = key.partition("/")
         entry = view.find(STATEFUL_SET, namespace, name)
         if entry is None:
@@ -126,7 +126,7 @@ class StatefulSets:
 
 @dataclass(frozen=True, slots=True)
 class _Memory:
-    """What the part has read before."""
+    """The component's caches of parsed objects."""
 
     orphans: Orphans
     ledger: revisions.Ledger
@@ -134,7 +134,7 @@ class _Memory:
 
 
 class _Visit:
-    """One look at one set."""
+    """One reconcile of one StatefulSet."""
 
     def __init__(self, spec: SetSpec, view: View, moment: Moment, memory: _Memory) -> None:
         self._spec = spec
@@ -147,7 +147,7 @@ class _Visit:
         self.is_cut = False
 
     def run(self, failures: Iterable[str]) -> Step:
-        """All that is to be done for the set now."""
+        """Compute all actions for the set."""
         spec = self._spec
         is_leaving = spec.entry.facts.is_leaving
         for failure in failures:
@@ -188,12 +188,12 @@ class _Visit:
 
     def _revisions(self) -> list[StoredObject]:
         spec = self._spec
-        orphans = self._memory.orphans.find(REVISION, spec.entry.namespace, self._view)
+        orphans = self._memory.orphans.find(CONTROLLER_REVISION, spec.entry.namespace, self._view)
         adoptable = [entry for entry in orphans if spec.selector.matches(entry.labels)]
-        return [*self._view.owned(REVISION, spec.entry.uid), *adoptable]
+        return [*self._view.owned(CONTROLLER_REVISION, spec.entry.uid), *adoptable]
 
     def _blocked_ordinals(self, members: list[Member]) -> dict[int, str]:
-        """Ordinals whose pod cannot be made now: a claim is leaving, or the name is taken."""
+        """Ordinals whose pod cannot be created now: a claim is in deletion, or a name is taken."""
         spec = self._spec
         present = {member.ordinal for member in members}
         blocked: dict[int, str] = {}
@@ -224,7 +224,7 @@ class _Visit:
             if has_claims or member.entry.labels.get(POD_NAME_LABEL) != member.entry.name:
                 self._mend(member)
         for member in decided.leaving:
-            # Whoever deleted it: a pod that is not wanted takes its claims with it.
+            # Even if a user deleted it: a pod that is not wanted takes its claims with it.
             self._actions.extend(claims.plan_retention(self._spec, member, self._view))
         for ordinal in decided.make:
             pod = renderer.render(ordinal)

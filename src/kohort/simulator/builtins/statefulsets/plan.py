@@ -1,5 +1,5 @@
 """
-Which pods of a StatefulSet to make and to remove now.
+Which pods of a StatefulSet to create and delete now.
 
 Three stages follow each other, and one that has to wait holds up those after
 it: fill the wanted ordinals, remove the surplus from the top, then replace
@@ -20,11 +20,11 @@ MAKE_MAX = 500
 
 @dataclass(slots=True)
 class Plan:
-    """Ordinals to make, members to look after, and members to remove, in order."""
+    """Ordinals to create, members to keep, and members to delete, in order."""
 
     make: list[int] = field(default_factory=list)
     keep: list[Member] = field(default_factory=list)
-    leaving: list[Member] = field(default_factory=list)  # surplus that is on its way out
+    leaving: list[Member] = field(default_factory=list)  # terminating surplus pods
     remove: list[Member] = field(default_factory=list)
     replaced: int = 0  # how many of those removed were removed for an update
     is_cut: bool = False  # more is missing than is made now
@@ -33,7 +33,7 @@ class Plan:
 def plan_pods(
     spec: SetSpec, members: Iterable[Member], update: str, blocked: Collection[int]
 ) -> Plan:
-    """Decide. Ordinals that are blocked (by claims on their way out) cannot be made now."""
+    """Plan the pods of a set; blocked ordinals (by claims in deletion) cannot be created now."""
     wanted: dict[int, Member] = {}
     surplus: list[Member] = []
     for member in members:
@@ -64,7 +64,7 @@ def _fill(plan: Plan, spec: SetSpec, wanted: dict[int, Member], blocked: Collect
             if ordinal not in blocked:
                 plan.make.append(ordinal)
         elif member.is_finished:
-            # What has run to its end is removed, however it ended, and then made anew.
+            # An ended pod is deleted, however it ended, and then recreated.
             if not member.is_leaving:
                 plan.remove.append(member)
         elif not member.is_leaving:
@@ -81,7 +81,7 @@ def _shrink(plan: Plan, spec: SetSpec, surplus: list[Member]) -> bool:
         return True
     if not surplus:
         return True
-    # A broken pod may go before its turn only if nothing below it is broken too.
+    # A broken pod may be deleted before its turn only if no lower pod is broken.
     highest = surplus[0]
     first_broken = next((m for m in reversed(surplus) if not m.is_available), None)
     if not highest.is_leaving and (highest.is_available or highest is first_broken):

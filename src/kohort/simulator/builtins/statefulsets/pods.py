@@ -15,7 +15,7 @@ from kohort.simulator.builtins.templates import pod_from_template
 
 
 class Renderer:
-    """Makes pods of one set; each pod is a fresh object, since whoever creates it may change it."""
+    """Makes pods of one set; each pod is a fresh object, since the caller may change it."""
 
     def __init__(self, spec: SetSpec, history: History) -> None:
         self._spec = spec
@@ -65,6 +65,6 @@ class Renderer:
 
 
 def identity_patch(pod_name: str, ordinal: int) -> Object:
-    """What gives an adopted pod the labels of its place."""
+    """The patch that sets an adopted pod's name and index labels."""
     labels = {POD_NAME_LABEL: pod_name, POD_INDEX_LABEL: str(ordinal)}
     return {"metadata": {"labels": labels}}

@@ -9,13 +9,13 @@ that no pod and no status names are history, of which only a few are kept.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import Object, annotations_of, labels_of
 from kohort.simulator.builtins.names import canonical, hash_revision
 from kohort.simulator.builtins.ownership import adopt
 from kohort.simulator.builtins.statefulsets.spec import SetSpec
 from kohort.simulator.component import Action, Create, Delete, Merge, View
-from kohort.simulator.kinds import REVISION
-from kohort.simulator.store.entries import StoredObject
 
 HASH_LABEL = "controller.kubernetes.io/hash"
 
@@ -35,7 +35,7 @@ class Revision:
 
 
 class Ledger:
-    """Revisions that were read before; each step asks for all of them again."""
+    """A cache of parsed revisions, since each step reads all of them."""
 
     def __init__(self) -> None:
         self._known: dict[str, Revision] = {}
@@ -56,7 +56,7 @@ class Ledger:
 
 @dataclass(slots=True)
 class History:
-    """The names of the two revisions that matter, and what it takes to have them."""
+    """The names of current and update revision, and the actions that create them."""
 
     current: str
     update: str
@@ -80,7 +80,7 @@ def plan_history(
     """Find or make the revision of the set's template, and the one it comes from."""
     revisions = sorted(map(ledger.read, entries), key=_age)
     actions: list[Action] = [
-        adopt(REVISION, revision.entry, spec.owner)
+        adopt(CONTROLLER_REVISION, revision.entry, spec.owner)
         for revision in revisions
         if not revision.entry.controller
     ]
@@ -101,7 +101,7 @@ def plan_history(
             collisions += 1
         update = _name(spec, wanted, collisions)
         if taken is None:
-            actions.append(Create(REVISION, _render(spec, wanted, collisions, number)))
+            actions.append(Create(CONTROLLER_REVISION, _render(spec, wanted, collisions, number)))
     known = {revision.name for revision in revisions}
     named: str = spec.status.get("currentRevision", "")
     current = named if named in known else update
@@ -114,7 +114,7 @@ def truncate(spec: SetSpec, history: History, used: Iterable[str]) -> list[Actio
     spare = [revision for revision in history.revisions if revision.name not in live]
     excess = max(0, len(spare) - spec.history_limit) if spec.history_limit >= 0 else 0
     return [
-        Delete(REVISION, revision.entry.namespace, revision.name, revision.entry.uid)
+        Delete(CONTROLLER_REVISION, revision.entry.namespace, revision.name, revision.entry.uid)
         for revision in spare[:excess]
         if not revision.entry.facts.is_leaving
     ]
@@ -129,12 +129,14 @@ def _name(spec: SetSpec, data: Object, collisions: int) -> str:
 
 
 def _find_taken(spec: SetSpec, data: Object, collisions: int, view: View) -> StoredObject | None:
-    return view.find(REVISION, spec.entry.namespace, _name(spec, data, collisions))
+    return view.find(CONTROLLER_REVISION, spec.entry.namespace, _name(spec, data, collisions))
 
 
 def _renumber(revision: Revision, number: int) -> Merge:
     entry = revision.entry
-    return Merge(REVISION, entry.namespace, entry.name, {"revision": number}, uid=entry.uid)
+    return Merge(
+        CONTROLLER_REVISION, entry.namespace, entry.name, {"revision": number}, uid=entry.uid
+    )
 
 
 def _render(spec: SetSpec, data: Object, collisions: int, number: int) -> Object:
@@ -149,8 +151,8 @@ def _render(spec: SetSpec, data: Object, collisions: int, number: int) -> Object
     if annotations:
         metadata["annotations"] = dict(annotations)
     return {
-        "apiVersion": REVISION.api_version,
-        "kind": REVISION.name,
+        "apiVersion": CONTROLLER_REVISION.api_version,
+        "kind": CONTROLLER_REVISION.name,
         "metadata": metadata,
         "data": data,
         "revision": number,

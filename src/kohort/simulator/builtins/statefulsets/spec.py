@@ -1,5 +1,5 @@
 """
-A StatefulSet as its controller reads it: the settings, and its members at a glance.
+A StatefulSet as its controller reads it: settings and members.
 
 Fields that the API defaults are read with the same defaults, so that the
 controller also works on objects that were written past the API.
@@ -9,13 +9,13 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import STATEFUL_SET
 from kohort.cluster.objects import Object
 from kohort.simulator.builtins.amounts import resolve
 from kohort.simulator.builtins.readiness import FINISHED, seconds_until_available
 from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.component import Moment
-from kohort.simulator.kinds import STATEFUL_SET
-from kohort.simulator.store.entries import StoredObject
 
 REVISION_LABEL = "controller-revision-hash"
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
@@ -86,7 +86,7 @@ class SetSpec:
         return self.is_rolling and ordinal < self.start + int(self.status.get("currentReplicas", 0))
 
     def template_data(self) -> Object:
-        """What a revision keeps of the set."""
+        """The part of the set that a revision stores."""
         template = {**self.obj["spec"]["template"], "$patch": "replace"}
         metadata: Any = template.get("metadata")
         if metadata and metadata.get("creationTimestamp", "") is None:
@@ -153,7 +153,7 @@ class Member:
 
 
 def read_member(spec: SetSpec, entry: StoredObject, moment: Moment) -> Member:
-    """A pod of the set at a glance."""
+    """Read a pod of the set."""
     facts = entry.facts
     ordinal = find_ordinal(spec.name, entry.name)
     assert ordinal is not None
@@ -171,7 +171,7 @@ def read_member(spec: SetSpec, entry: StoredObject, moment: Moment) -> Member:
 
 
 class Roster:
-    """Members that were read before: of a large set, each step finds most pods unchanged."""
+    """A cache of parsed members, since most pods of a large set are unchanged at each step."""
 
     def __init__(self) -> None:
         self._known: dict[str, Member] = {}

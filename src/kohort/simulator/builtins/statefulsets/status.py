@@ -1,4 +1,4 @@
-"""The status of a StatefulSet: what is there, counted, and how far an update has come."""
+"""The status of a StatefulSet: counts of pods, and the progress of an update."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,5 @@
 """
-Claims that bind: each gets a volume, and both say so; volumes go when they are let go.
+The volume controller: it binds claims to volumes, and deletes released volumes.
 
 Steps look at one claim (``claim/namespace/name``) or one volume (``volume//name``).
 A claim binds to a free volume that fits, or else its storage class makes one,
@@ -9,7 +9,9 @@ are in use are held by finalizers until they are not.
 
 from collections.abc import Iterable, Iterator
 
+from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.kinds import CLAIM, POD, STORAGE_CLASS, VOLUME
 from kohort.cluster.objects import Kind, Object, annotations_of
 from kohort.cluster.quantities import parse_quantity
 from kohort.simulator.builtins.ownership import reference
@@ -27,8 +29,6 @@ from kohort.simulator.builtins.volumes.objects import (
 )
 from kohort.simulator.builtins.volumes.usage import Usage
 from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.kinds import CLAIM, POD, STORAGE_CLASS, VOLUME
-from kohort.simulator.store.entries import StoredObject
 
 CLAIM_PROTECTION = "kubernetes.io/pvc-protection"
 VOLUME_PROTECTION = "kubernetes.io/pv-protection"
@@ -37,7 +37,7 @@ _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
 class Volumes:
-    """The part that binds claims to volumes and protects both."""
+    """The component that binds claims to volumes and protects both while in use."""
 
     name = "volumes"
     manager = "kube-controller-manager"
@@ -50,7 +50,7 @@ class Volumes:
     def observe(
         self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
-        """The claim or volume and its partner; claims of a pod; all that wait for a class."""
+        """The keys of a changed claim or volume, or of the claims of a changed pod or class."""
         entry = new or old
         assert entry is not None
         if kind == POD:
@@ -68,7 +68,7 @@ class Volumes:
         return set(self._pending)
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Bring one claim or volume further."""
+        """Reconcile one claim or volume."""
         what, namespace, name = key.split("/", 2)
         if what == "volume":
             volume = view.find(VOLUME, "", name)
@@ -87,7 +87,7 @@ class Volumes:
         return Step(tuple(self._bind(claim, obj, view)))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to remember: the next look decides anew."""
+        """Do nothing: the next step starts from the stored objects."""
 
     def _release_claim(self, claim: StoredObject, view: View) -> Iterator[Action]:
         finalizers = claim.facts.metadata.finalizers
@@ -151,13 +151,13 @@ def _find_default_class(view: View) -> StoredObject | None:
         for entry in view.all(STORAGE_CLASS)
         if annotations_of(entry.decode()).get(_DEFAULT_CLASS) == "true"
     ]
-    # Of several defaults the newest holds, and of equally new ones the first by name.
+    # Of several default classes the newest counts, and of equally new ones the first by name.
     defaults.sort(key=lambda entry: entry.name)
     return max(defaults, key=lambda e: e.facts.metadata.creation_timestamp, default=None)
 
 
 def _find_free(claim: StoredObject, obj: Object, view: View) -> StoredObject | None:
-    """The smallest volume that nobody has and that fits, or one that was kept for the claim."""
+    """The volume reserved for the claim, or the smallest unbound volume that fits."""
     spec = obj["spec"]
     selector = read_selector(spec.get("selector") or {})
     fitting: list[tuple[int, str, StoredObject]] = []
@@ -187,7 +187,7 @@ def _is_for(held: Object, claim: StoredObject) -> bool:
 
 
 def _tie(claim: StoredObject, obj: Object, volume: StoredObject) -> Iterator[Action]:
-    """Let the volume name the claim and the claim the volume."""
+    """Bind a volume and a claim to each other."""
     spec = volume.decode()["spec"]
     held = spec.get("claimRef") or {}
     if held.get("uid") != claim.uid:
@@ -207,7 +207,7 @@ def _tie(claim: StoredObject, obj: Object, volume: StoredObject) -> Iterator[Act
 
 
 def _finish(claim: StoredObject, obj: Object, volume: StoredObject | None) -> Iterator[Action]:
-    """Say in the status of a claim with a volume how it stands."""
+    """Write the status of a claim that has a volume."""
     phase = (obj.get("status") or {}).get("phase")
     if volume is None:
         if BIND_COMPLETED in annotations_of(obj) and phase != "Lost":
@@ -228,7 +228,7 @@ def _finish(claim: StoredObject, obj: Object, volume: StoredObject | None) -> It
 
 
 def _keep_volume(volume: StoredObject, view: View) -> Iterator[Action]:
-    """Keep the phase of a volume, and delete it when its claim has gone."""
+    """Write the phase of a volume, and delete or release it when its claim is gone."""
     obj = volume.decode()
     held = obj["spec"].get("claimRef") or {}
     uid = held.get("uid", "")

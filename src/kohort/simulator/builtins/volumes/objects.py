@@ -1,8 +1,8 @@
-"""The volumes that are made for claims, and what a bound claim says."""
+"""The volumes provisioned for claims, and the status of a bound claim."""
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import CLAIM, VOLUME
 from kohort.cluster.objects import Object
-from kohort.simulator.kinds import CLAIM, VOLUME
-from kohort.simulator.store.entries import StoredObject
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
@@ -20,7 +20,7 @@ def volume_name(claim: StoredObject) -> str:
 
 
 def claim_reference(claim: StoredObject) -> Object:
-    """How a volume names its claim."""
+    """The claimRef of a volume."""
     return {
         "apiVersion": CLAIM.api_version,
         "kind": CLAIM.name,

@@ -1,5 +1,5 @@
 """
-Which pods use which claims, kept up as pods come and go.
+The index of pods by the claims that they use.
 
 A pod's volumes never change, so a pod is read once, and only if it has claims. A claim is in use
 for as long as a pod that names it exists and has a node, whatever has become of its containers.
@@ -9,9 +9,9 @@ since the pod may wait for it.
 
 from collections import defaultdict
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import POD
 from kohort.simulator.component import View
-from kohort.simulator.kinds import POD
-from kohort.simulator.store.entries import StoredObject
 
 _Place = tuple[str, str]
 
@@ -24,7 +24,7 @@ class Usage:
         self._pods: dict[_Place, set[str]] = defaultdict(set)
 
     def note(self, old: StoredObject | None, new: StoredObject | None) -> list[_Place]:
-        """Remember a change of a pod; the claims that it uses or used."""
+        """Note a change of a pod; returns the claims that it uses or used."""
         entry = new or old
         assert entry is not None
         known_uid, claims = self._claims.get(entry.key, ("", ()))
@@ -61,7 +61,7 @@ class Usage:
 
 
 def _is_done_with(pod: StoredObject, claim: str) -> bool:
-    """Whether a claim was made for this pod, and its node has nothing more to do with the pod."""
+    """Whether a claim is this pod's ephemeral volume, and the pod has ended."""
     if not pod.facts.is_leaving:
         return False
     obj = pod.decode()

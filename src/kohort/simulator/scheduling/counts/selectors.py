@@ -23,7 +23,7 @@ class Requirement:
     values: frozenset[str] = frozenset()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels satisfy it; an absent label satisfies ``NotIn``."""
+        """Whether labels satisfy the requirement; an absent label satisfies ``NotIn``."""
         value = labels.get(self.key)
         if self.operator == "In":
             return value is not None and value in self.values
@@ -34,7 +34,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """All of its requirements; without any it matches everything."""
+    """A selector matches if all its requirements do; without any it matches everything."""
 
     requirements: tuple[Requirement, ...] = ()
     matches_nothing: bool = False
@@ -46,7 +46,7 @@ class Selector:
         return all(requirement.matches(labels) for requirement in self.requirements)
 
     def with_requirements(self, extra: Iterable[Requirement]) -> "Selector":
-        """The selector that asks for more."""
+        """The selector with more requirements."""
         merged = {*self.requirements, *extra}
         return replace(self, requirements=tuple(sorted(merged, key=_order)))
 
@@ -65,7 +65,7 @@ EVERYTHING = Selector()
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The namespaces in which a term looks: some by name, some by their labels."""
+    """The namespaces of a term: by name, or by their labels."""
 
     names: frozenset[str]
     selector: Selector = NOTHING
@@ -79,7 +79,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """Which pods a term means. Several terms at once mean the pods that match all of them."""
+    """The pods that a term selects; several terms together select the pods that match all."""
 
     pairs: tuple[tuple[Scope, Selector], ...]
 
@@ -89,7 +89,7 @@ class Matcher:
         labels: Mapping[str, str],
         namespaces: Mapping[str, Mapping[str, str]],
     ) -> bool:
-        """Whether a pod with those labels is meant."""
+        """Whether the matcher selects a pod with these labels."""
         return all(
             selector.matches(labels) and scope.admits(namespace, namespaces)
             for scope, selector in self.pairs

@@ -1,5 +1,5 @@
 """
-Tallies: how many placed pods of some sort stand in each domain of a topology.
+Tallies: counts of matching placed pods in each domain of a topology key.
 
 Affinity, anti-affinity and spreading all ask that question. A tally keeps the
 nodes grouped by their domain's count, as bitsets, so the answer to "where is
@@ -19,7 +19,7 @@ _Key = TypeVar("_Key")
 
 
 class Counted(Protocol):
-    """A placed pod, as far as counting goes."""
+    """The fields of a placed pod that tallies need."""
 
     uid: str
     namespace: str
@@ -59,7 +59,7 @@ class Tally:
         self.reset(-1, -1)
 
     def reset(self, version: int, eligible: int) -> None:
-        """Start again from nothing."""
+        """Set all counts to zero."""
         self.version, self.eligible = version, eligible
         self.counts: dict[str, int] = {}
         self.at_level: dict[int, int] = {}
@@ -94,7 +94,7 @@ class Tally:
         return index.with_key.get(self.key, 0) & self.eligible & ~self.present
 
     def where_more_than(self, other: "Tally | None", index: NodeIndex) -> int:
-        """The nodes in whose domain this count is higher than another, smaller one."""
+        """The nodes in whose domain this count is higher than that of a subset."""
         mask = self.present
         for value, count in other.counts.items() if other else ():
             if self.counts.get(value, 0) <= count:
@@ -103,7 +103,7 @@ class Tally:
 
 
 class PodTally(Tally):
-    """Counts the pods that a matcher means."""
+    """Counts the pods that a matcher selects."""
 
     __slots__ = ("counts_leaving", "eligibility", "matcher")
 
@@ -122,13 +122,13 @@ class PodTally(Tally):
 
 
 class TallyBook:
-    """All tallies of pods, and the placed pods by the labels that any of them names."""
+    """All tallies, and the placed pods by the labels that tallies read."""
 
     def __init__(self, index: NodeIndex) -> None:
         self.index = index
         self.namespaces: dict[str, dict[str, str]] = {}
         self.woken: set[object] = set()
-        self.label_keys: Counter[str] = Counter()  # how many selectors look at a label
+        self.label_keys: Counter[str] = Counter()  # how many selectors read a label
         self._pods: dict[str, Counted] = {}
         self._tallies: dict[object, PodTally] = {}
         self._by_pair: dict[tuple[str, str], list[PodTally]] = {}
@@ -137,7 +137,7 @@ class TallyBook:
         self._pods_with: dict[str, dict[str, dict[str, Counted]]] = {}
 
     def open(self, tally: PodTally) -> PodTally:
-        """The tally of the same meaning that is in use already, or this one; counts a user."""
+        """An equal tally that exists, or this one; counts one more user of it."""
         key = (tally.matcher, tally.key, tally.eligibility, tally.counts_leaving)
         known = self._tallies.get(key)
         if known is None:
@@ -149,7 +149,7 @@ class TallyBook:
         return known
 
     def close(self, tally: PodTally) -> None:
-        """One user less; a tally without users goes."""
+        """Count one user less; a tally without users is removed."""
         tally.users -= 1
         if tally.users:
             return
@@ -163,7 +163,7 @@ class TallyBook:
             drop_empty(self._by_pair, [(hook.key, value) for value in hook.values])
 
     def name_keys(self, keys: Iterable[str]) -> None:
-        """Remember that one more selector looks at these labels of pods."""
+        """Note that one more selector reads these labels."""
         for key in keys:
             self.label_keys[key] += 1
             if key not in self._pods_with:
@@ -174,14 +174,14 @@ class TallyBook:
                         groups.setdefault(pod.labels[key], {})[pod.uid] = pod
 
     def unname_keys(self, keys: Iterable[str]) -> None:
-        """One selector less looks at these labels; one that nobody looks at is forgotten."""
+        """Note that one selector less reads these labels; unread labels are dropped."""
         for key in keys:
             self.label_keys[key] -= 1
             if not self.label_keys[key]:
                 del self.label_keys[key], self._pods_with[key]
 
     def add(self, pod: Counted) -> None:
-        """Count a pod that stands on a node now."""
+        """Count a pod that was placed on a node."""
         self._pods[pod.uid] = pod
         for key, value in pod.labels.items():
             if key in self.label_keys:
@@ -215,7 +215,7 @@ class TallyBook:
         return self._tallies.values()
 
     def means(self, matcher: Matcher, pod: Counted) -> bool:
-        """Whether a matcher means a pod."""
+        """Whether a matcher selects a pod."""
         return matcher.matches(pod.namespace, pod.labels, self.namespaces)
 
     def _count(self, pod: Counted, change: int) -> None:
@@ -267,14 +267,14 @@ class TallyBook:
 
 
 def drop_empty(shelves: dict[_Key, Any], keys: Iterable[_Key]) -> None:
-    """Drop the shelves on which nothing is left: what stands there next may have another key."""
+    """Remove empty groups, since the next tally may have another key."""
     for key in keys:
         if key in shelves and not shelves[key]:
             del shelves[key]
 
 
 def list_keys(matcher: Matcher) -> list[str]:
-    """The labels that a matcher looks at, once for each requirement."""
+    """The label keys that a matcher reads, once for each requirement."""
     return [r.key for _, selector in matcher.pairs for r in selector.requirements]
 
 

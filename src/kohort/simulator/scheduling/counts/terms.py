@@ -1,5 +1,5 @@
 """
-What a pod says about other pods: affinity, anti-affinity and spreading, compiled.
+The compiled inter-pod terms of a pod: affinity, anti-affinity and topology spread.
 
 Terms are shared by all pods that write the same ones in one namespace, and
 point straight at their tallies. An anti-affinity term also counts its holders,
@@ -29,20 +29,20 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The pods that a term means: one tally, less another when the term excludes some."""
+    """The pods that a term selects: one tally, minus another if the term excludes some."""
 
     tally: PodTally
     less: PodTally | None = None
 
     def nodes(self, book: TallyBook) -> int:
-        """The nodes in whose domain such a pod stands."""
+        """The nodes in whose domain such a pod is placed."""
         less = book.fresh(self.less) if self.less else None
         return book.fresh(self.tally).where_more_than(less, book.index)
 
 
 @dataclass(frozen=True, slots=True)
 class TermKey:
-    """What holders of one kind of anti-affinity term have in common."""
+    """The common part of a family of anti-affinity terms."""
 
     matcher: Matcher
     excluded_key: str
@@ -51,7 +51,7 @@ class TermKey:
 
 @dataclass(frozen=True, slots=True)
 class HeldTerm:
-    """An anti-affinity term, as its holder is counted: except for these values."""
+    """An anti-affinity term of a holder: its family, and the values that it excludes."""
 
     family: TermKey
     excluded_values: frozenset[str]
@@ -59,7 +59,7 @@ class HeldTerm:
 
 @dataclass(frozen=True, slots=True)
 class SpreadEligibility:
-    """The nodes that take part in spreading, by the pod's own rule and policies."""
+    """The nodes that count for topology spread, by the pod's node rule and policies."""
 
     rule: NodeRule
     keys: tuple[str, ...]
@@ -90,7 +90,7 @@ class Spread:
 
 @dataclass(eq=False, slots=True)
 class Terms:
-    """Everything a pod says about other pods."""
+    """All inter-pod terms of a pod."""
 
     together: Matcher | None = None
     affinity: tuple[PodTally, ...] = ()
@@ -104,7 +104,7 @@ class Terms:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the pod does not care about others at all."""
+        """Whether the pod has no inter-pod terms."""
         return not (self.affinity or self.anti or self.preferred or self.spreads)
 
 
@@ -140,7 +140,7 @@ def compile_terms(source: TermSource, book: TallyBook) -> Terms:
 
 
 class _Compiler:
-    """Carries what all terms of one pod share."""
+    """Compiles the terms of one pod."""
 
     def __init__(self, source: TermSource, book: TallyBook, terms: Terms) -> None:
         self._source = source

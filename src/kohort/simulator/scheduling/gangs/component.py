@@ -1,5 +1,5 @@
 """
-Gangs in the scheduler: what is heard of them, and what is done about them.
+Gang scheduling as a part of the scheduler: it observes gangs, and runs sessions.
 
 It shares the ledger with single pods, and takes its turns in the same part. Where the
 kinds of a scheduler are not served, pods that name it wait and are told why. With
@@ -8,9 +8,10 @@ nothing changed, nothing is written.
 
 from collections.abc import Callable, Iterable, Sequence
 
+from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import CLAIM, PRIORITY_CLASS
 from kohort.cluster.objects import Kind
 from kohort.simulator.component import Action, Bind, Emit, Moment, View
-from kohort.simulator.kinds import CLAIM, PRIORITY_CLASS
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.explain import explain_claim
 from kohort.simulator.scheduling.gangs.adapters import GROUPS, GroupName, is_watched
@@ -29,7 +30,6 @@ from kohort.simulator.scheduling.gangs.units import (
 )
 from kohort.simulator.scheduling.ledger import Ledger
 from kohort.simulator.scheduling.pod_conditions import GATED, PodConditions
-from kohort.simulator.store.entries import StoredObject
 
 # A step ends after so many binds, so that others get their turn; no gang is split by it.
 BINDS_MAX = 64
@@ -58,7 +58,7 @@ class GangScheduling:
         self._number = 0
 
     def watch(self, kinds: Sequence[Kind]) -> tuple[Kind, ...]:
-        """Learn what the cluster serves; the answer is what to watch of it."""
+        """Note the served kinds; returns those to watch."""
         watched = tuple(kind for kind in kinds if is_watched(kind))
         self._served = frozenset((kind.group, kind.name) for kind in watched)
         self._session.queues.is_served = ("scheduling.volcano.sh", "Queue") in self._served
@@ -72,30 +72,30 @@ class GangScheduling:
         return any(GROUPS[name][0] == dialect for name in self._served if name in GROUPS)
 
     def has_scheduler(self, profile: str) -> bool:
-        """Whether the scheduler of that name answers here."""
+        """Whether this cluster simulates the scheduler of that name."""
         return profile not in SCHEDULERS or self.is_served(SCHEDULERS[profile])
 
     @property
     def has_work(self) -> bool:
-        """Whether a session would do something."""
+        """Whether a session would have gangs to try."""
         may_help = self._is_woken and bool(self.roster.hungry)
         return may_help or bool(self._active or self.roster.changed)
 
     def find_delay(self, moment: Moment) -> float | None:
-        """When to look again though nothing happens; none: never."""
+        """The seconds until the next session without an event; None: never."""
         waits = (until - moment.elapsed for until in self._incomplete.values())
         return min((wait for wait in waits if wait > 0), default=None)
 
     def wake(self) -> None:
-        """Something may help those who wait; they are tried in the next session."""
+        """Try waiting gangs in the next session, since something changed."""
         self._is_woken = True
 
     def list_kept_from(self, pod: Demand) -> list[Kept]:
-        """The nodes that a single pod may not use, because gangs before it need them."""
+        """The nodes that are kept for gangs, which a single pod may not use."""
         return self._session.fairness.list_kept_from(pod)
 
     def observe(self, kind: Kind, old: StoredObject | None, new: StoredObject | None) -> None:
-        """Hear of a group, a queue, a domain or a priority."""
+        """Note a change of a PodGroup, a queue, a domain or a PriorityClass."""
         entry = new or old
         assert entry is not None
         if kind == PRIORITY_CLASS:
@@ -143,7 +143,7 @@ class GangScheduling:
         gang.touch()
 
     def step(self, view: View, moment: Moment) -> list[Action]:
-        """One session, or the next part of it."""
+        """Run one session, or the next part of it."""
         self._number += 1
         touched = dict.fromkeys(self.roster.changed)
         for key in touched:
@@ -183,7 +183,7 @@ class GangScheduling:
             self.wake()
 
     def retry(self, uid: str) -> None:
-        """What was decided about a pod did not come to pass."""
+        """Try a pod again, since its bind or eviction was refused."""
         gang = self.roster.find(uid) or self._find_by_object(uid)
         if gang is not None:
             self._session.wake()
@@ -225,7 +225,7 @@ class GangScheduling:
     def _emit(
         self, gang: Gang, spec: GangSpec | None, refusal: Refusal | None, moment: Moment
     ) -> list[Action]:
-        """Tell those who wait why, and remember it for the gang's own status."""
+        """Report to waiting pods why they wait, and keep it for the gang's status."""
         gang.reason = gang.message = ""
         is_tried = refusal is not None and refusal.reason == NOT_ENOUGH_RESOURCES
         is_done = spec is not None and gang.count() >= spec.minimum
@@ -250,7 +250,7 @@ class GangScheduling:
         return actions
 
     def _find_patience(self, gang: Gang, moment: Moment) -> float:
-        """Until when a gang that lacks members is not told so.
+        """Until when a gang's missing members are not reported.
 
         The end is kept and not the beginning: a difference of times is rounded, and a gang that
         is looked at just then would not be told, nor be looked at again.

@@ -1,5 +1,5 @@
 """
-Which domains there are, for gangs that look at them in different ways.
+The topology domains of the cluster, from HyperNodes, Topologies or node labels.
 
 HyperNodes serve Volcano; the others tell domains apart by node labels: one that the
 gang names, those of a KAI Topology, or those of Koordinator's layers. A forest is made
@@ -17,7 +17,7 @@ from kohort.simulator.scheduling.gangs.requests import HYPERNODES, DomainSource
 
 
 class Domains:
-    """All that declares domains, and the layouts made from it."""
+    """The objects that declare domains, and the layouts made from them."""
 
     def __init__(self, index: NodeIndex) -> None:
         self._index = index
@@ -27,7 +27,7 @@ class Domains:
         self._layouts: dict[DomainSource, Layout] = {}
 
     def put(self, kind: Kind, obj: Object) -> None:
-        """Learn of an object that declares domains."""
+        """Add or replace an object that declares domains."""
         spec: Object = obj.get("spec") or {}
         if kind.name == "HyperNode":
             declared = read_hypernode(obj)
@@ -43,7 +43,7 @@ class Domains:
         self._layouts.clear()
 
     def drop(self, kind: Kind, name: str) -> None:
-        """Forget such an object."""
+        """Remove an object that declares domains."""
         if kind.name == "HyperNode":
             self._hypernodes.pop(name, None)
         elif kind.name == "Topology":
@@ -53,7 +53,7 @@ class Domains:
         self._layouts.clear()
 
     def layout(self, domains: DomainSource) -> Layout:
-        """The domains of one sort over the nodes as they are."""
+        """The layout of one source of domains over the current nodes."""
         known = self._layouts.get(domains)
         if known is None or known.version != self._index.version:
             known = self._layouts[domains] = Layout(self._build(domains), self._index)

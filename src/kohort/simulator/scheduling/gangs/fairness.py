@@ -1,7 +1,7 @@
 """
-Fairness: a large gang is not passed over for ever.
+Fairness: nodes are kept for a large gang that younger gangs overtook too often.
 
-Whoever waits at the head and sees younger gangs of its queue go past more often than a
+A gang that waits at the head and sees younger ones of its queue go past more often than a
 set number of times gets nodes kept for it: in the domain where it lacks least, as many
 as could hold it if they were empty. Those behind it may not use them until it has
 been placed, nor may single pods of the same scheduler; those before it may. A gang
@@ -21,7 +21,7 @@ from kohort.simulator.scheduling.gangs.membership import speaks
 from kohort.simulator.scheduling.gangs.requests import GangKey
 from kohort.simulator.scheduling.gangs.roster import Gang, Order
 
-# How often a gang may be passed over by younger ones of its queue.
+# How often younger gangs of a queue may overtake a gang.
 PASSED_MAX = 4
 
 
@@ -35,19 +35,19 @@ class Kept:
     version: int  # of the nodes, when they were chosen
 
     def describe(self) -> str:
-        """What those behind are told."""
+        """The message for gangs that may not use these nodes."""
         return f"nodes are kept for {self.key.name}, which was passed over too often"
 
 
 class Fairness:
-    """Who was passed over how often, and what is kept for whom; one gang for each queue."""
+    """Counts of overtaken gangs, and the nodes kept for one gang of each queue."""
 
     def __init__(self) -> None:
         self._passed: Counter[GangKey] = Counter()
         self._kept: dict[str, Kept] = {}
 
     def note_commit(self, placed: Gang, waiting: Iterable[Gang]) -> list[Gang]:
-        """A gang was placed while others waited before it; the answer is who did too often."""
+        """Note a placed gang; returns the gangs before it that were overtaken too often."""
         order, queue = placed.order, _queue_of(placed)
         passed = [
             other
@@ -59,7 +59,7 @@ class Fairness:
         return [other for other in passed if self._passed[other.key] > PASSED_MAX]
 
     def forget(self, key: GangKey) -> int:
-        """A gang waits no longer; returns the nodes that were kept for it."""
+        """Forget a gang that waits no longer; returns the nodes that were kept for it."""
         self._passed.pop(key, None)
         mask = 0
         for queue in [queue for queue, kept in self._kept.items() if kept.key == key]:
@@ -67,14 +67,14 @@ class Fairness:
         return mask
 
     def find_kept(self, gang: Gang) -> Kept | None:
-        """What a gang may not use, because it is kept for one that waits before it."""
+        """The nodes that a gang may not use, since they are kept for an earlier one."""
         kept = self._kept.get(_queue_of(gang))
         if kept is None or kept.key == gang.key or gang.order < kept.order:
             return None
         return kept
 
     def list_kept_from(self, pod: Demand) -> list[Kept]:
-        """What a single pod may not use, because it is kept for gangs that come before it."""
+        """The nodes that a single pod may not use, since they are kept for earlier gangs."""
         return [
             kept
             for kept in self._kept.values()
@@ -83,7 +83,7 @@ class Fairness:
         ]
 
     def keep(self, gang: Gang, unit: Unit, layout: Layout) -> int:
-        """Keep nodes for a gang that was passed over too often; returns those kept no longer."""
+        """Keep nodes for a gang that was overtaken too often; returns those no longer kept."""
         queue = _queue_of(gang)
         kept = self._kept.get(queue)
         if self._passed[gang.key] <= PASSED_MAX or (kept and kept.key != gang.key):
@@ -135,7 +135,7 @@ def _capacity(ask: Ask, layout: Layout, slot: int) -> int:
 
 
 def _narrow(asked: Counter[Ask], layout: Layout, domain: int) -> int:
-    """Only as many nodes of a domain as are needed, those with most room now first."""
+    """As many nodes of a domain as the gang needs, those with most room first."""
     main = max(asked, key=lambda ask: asked[ask])
     on_node = layout.count(main).on_node
     mask, room, size = 0, 0, sum(asked.values())

@@ -1,5 +1,5 @@
 """
-Membership: which gang a pod names, in the words of the scheduler that it names.
+Membership: the gang that a pod belongs to, read by its scheduler's labels or fields.
 
 A pod that names a gang in the words of another scheduler is in none: that scheduler
 would not see it either.
@@ -30,7 +30,7 @@ Words = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """Where pods of one dialect name their gang; the first that is there counts."""
+    """The labels and annotations that name a pod's gang in one dialect; the first found counts."""
 
     annotations: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ _NAMINGS = {
 def find_gang(
     scheduler: str, namespace: str, annotations: Words, labels: Words, native: str
 ) -> GangKey | None:
-    """The gang of a pod; ``native`` is what its spec names."""
+    """The gang of a pod; ``native`` is the group in its spec."""
     if scheduler == DEFAULT_SCHEDULER:
         if native:
             return GangKey(KUBERNETES, namespace, native)

@@ -1,4 +1,4 @@
-"""Words for gangs that wait: what a pod and its group are told."""
+"""Messages for waiting gangs, in events and conditions of pods and groups."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ def describe_missing(key: GangKey, *, is_served: bool) -> str:
 
 
 def describe_absence(scheduler: str) -> str:
-    """Why a pod waits whose scheduler is not there."""
+    """Why a pod waits whose scheduler this cluster does not simulate."""
     return f"no scheduler {scheduler} is here: the kinds of {SCHEDULERS[scheduler]} are not served"
 
 
@@ -42,6 +42,6 @@ def describe_failure(gang: Gang, spec: GangSpec, detail: str) -> str:
 
 
 def describe_fits(fits: Iterable[Fit]) -> str:
-    """What the best domains lack, the nearest first."""
+    """What the best domain of each tier lacks, nearest tier first."""
     told = [describe_fit(fit, names=False) for fit in fits]
     return "; ".join(told[-FITS_TOLD_MAX:]) or "no domain has a tier as near as asked for"

@@ -1,5 +1,5 @@
 """
-Queues: who is let in, before anybody looks for room.
+Queues of Volcano: which gangs are admitted, before the scheduler searches for room.
 
 A Volcano group waits until its queue is open and has room under its cap, and until the
 cluster is not promised more than it has, and a fifth on top. What a group asks for is
@@ -17,7 +17,7 @@ from kohort.simulator.scheduling.gangs.roster import Gang
 
 OVERUSED = "resource in cluster is overused"
 OVER_QUOTA = "queue resource quota insufficient"
-# The share of the cluster that groups may be promised, as Volcano's stock settings have it.
+# Volcano's default overcommit factor: the share of the cluster that it promises to groups.
 _PROMISED, _OF = 12, 10
 
 
@@ -45,21 +45,21 @@ def read_queue(obj: Object) -> Queue:
 
 
 class Queues:
-    """All queues, and who may pass."""
+    """All queues, and the admission of gangs."""
 
     def __init__(self, index: NodeIndex) -> None:
         self.known: dict[str, Queue] = {}
-        self.is_served = False  # whether there can be queues at all
+        self.is_served = False  # whether the cluster serves queues
         self._index = index
         self._at: tuple[int, int, int] = (-1, -1, -1)
         self._left: Amounts = {}
         self._shares: dict[GangKey, _Share] = {}
-        self._promised: Amounts = {}  # to all who were let in and wait
+        self._promised: Amounts = {}  # to all admitted gangs that wait
         self._taken: dict[str, Amounts] = {}  # by queue: what its gangs use or were promised
         self._used: dict[str, Amounts] = {}  # by queue: what its gangs use
 
     def update(self, gang: Gang) -> None:
-        """Count a gang again, after something about it changed."""
+        """Update the counts of a queue after a change of a gang."""
         self.drop(gang.key)
         spec = gang.object
         if spec is None or spec.key.dialect != VOLCANO:
@@ -69,7 +69,7 @@ class Queues:
         self._count(share, 1)
 
     def drop(self, key: GangKey) -> None:
-        """Count a gang no more."""
+        """Remove a gang from the counts of its queue."""
         share = self._shares.pop(key, None)
         if share is not None:
             self._count(share, -1)
@@ -87,12 +87,12 @@ class Queues:
                 total[name] = total.get(name, 0) + sign * amount
 
     def is_fifo(self, spec: GangSpec) -> bool:
-        """Whether the first of its queue holds up the others."""
+        """Whether the first gang of the queue blocks the others."""
         queue = self.known.get(spec.queue)
         return spec.key.dialect == VOLCANO and queue is not None and queue.is_fifo
 
     def find_objection(self, gang: Gang, spec: GangSpec) -> str:
-        """Why a gang is not let in; empty if it is."""
+        """Why a gang is not admitted; empty if it is."""
         if spec.key.dialect != VOLCANO or gang.admitted:
             return ""
         queue = self.known.get(spec.queue, Queue(spec.queue))
@@ -107,19 +107,19 @@ class Queues:
             if not _fits(spec.resources, _subtract(queue.capability, taken)):
                 return OVER_QUOTA
         left = _subtract(self._count_left(), self._promised)
-        # What no node has is not there; names that are none of a node's are not looked at.
+        # Resources that no node has count as zero; other names are ignored.
         absent = {name: 0 for name in spec.resources if "/" in name and name not in left}
         return "" if _fits(spec.resources, {**left, **absent}) else OVERUSED
 
     def exceeds(self, spec: GangSpec, more: Amounts) -> bool:
-        """Whether a queue would use more than it may with so much more in it."""
+        """Whether a queue would exceed its capability with so much more."""
         queue = self.known.get(spec.queue)
         if spec.key.dialect != VOLCANO or queue is None or queue.capability is None:
             return False
         return not _fits(more, _subtract(queue.capability, self._used.get(queue.name, {})))
 
     def _count_left(self) -> Amounts:
-        """What may still be promised: a fifth more than there is, less what is used."""
+        """The resources that may still be promised: 1.2 times the cluster, minus what is used."""
         index = self._index
         at = (index.version, index.epoch, len(index.log))
         if at != self._at:
@@ -164,5 +164,5 @@ def _subtract(amounts: Amounts, less: Amounts) -> Amounts:
 
 
 def _fits(asked: Amounts, left: Amounts) -> bool:
-    """Whether so much is left of all that is asked for; what has no limit is not looked at."""
+    """Whether enough is left of each requested resource that has a limit."""
     return all(left[name] >= amount for name, amount in asked.items() if amount and name in left)

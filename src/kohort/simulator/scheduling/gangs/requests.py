@@ -1,5 +1,5 @@
 """
-Requests: what each scheduler's words for a gang come down to.
+The common form of a gang's requirements, into which every scheduler's objects are read.
 
 A key names a gang, whether its object exists or not. Limits are kept as they were
 asked for; what they mean is known only once the domains are.
@@ -16,12 +16,12 @@ from kohort.placement.units import Window
 
 DomainSource = tuple[str, ...]  # where domains come from: their sort, and what tells which
 HYPERNODES: DomainSource = ("hypernodes",)
-NOWHERE = Window(-1, -1)  # no domain has such a tier
+NOWHERE = Window(-1, -1)  # stands for an unknown tier
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class GangKey:
-    """A gang, by the dialect that speaks of it."""
+    """The key of a gang: dialect, namespace and name."""
 
     dialect: str
     namespace: str
@@ -30,16 +30,16 @@ class GangKey:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How near to each other members must or should stand."""
+    """How near to each other the nodes of members must or should be."""
 
     is_hard: bool
     tier: int | None = None
     tier_name: str = ""
-    preferred: str = ""  # the tier that is tried first; nearer ones are not looked for
-    is_strict: bool = False  # whether nothing fits a tier that nobody knows; else all does
+    preferred: str = ""  # the tier that is tried first; nearer ones are skipped
+    is_strict: bool = False  # whether nothing fits an unknown tier; else everything does
 
     def resolve(self, forest: Forest) -> Window | None:
-        """The tiers that come into question; none: no domain is looked for."""
+        """The tiers to search; None: no domain is needed."""
         lowest = forest.find_tier(self.preferred) if self.preferred else 0
         if not self.is_hard:
             return None if lowest is None else Window(lowest, forest.top)
@@ -51,7 +51,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class SubgroupPolicy:
-    """Subgroups that are made alike: which pods, told apart by which labels."""
+    """A policy that divides selected pods into subgroups by labels."""
 
     name: str
     keys: tuple[str, ...]
@@ -63,7 +63,7 @@ class SubgroupPolicy:
 
 @dataclass(frozen=True, slots=True)
 class GangSpec:
-    """One gang as it was asked for."""
+    """The requirements of one gang."""
 
     key: GangKey
     minimum: int
@@ -72,7 +72,7 @@ class GangSpec:
     created: str = ""
     queue: str = ""
     priority_class: str = ""
-    resources: Amounts | None = None  # what must be there before it is let in
+    resources: Amounts | None = None  # the resources that its queue must have before it is admitted
     minima: Mapping[str, int] = field(default_factory=dict)  # members of each role
     limit: Limit | None = None
     domains: DomainSource = HYPERNODES
@@ -83,7 +83,7 @@ class GangSpec:
 
     @property
     def is_constrained(self) -> bool:
-        """Whether some domain is looked for."""
+        """Whether the gang, or a subgroup, needs a domain."""
         return self.limit is not None or any(policy.limit for policy in self.policies)
 
     def about(self) -> Object:

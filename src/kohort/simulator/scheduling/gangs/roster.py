@@ -1,5 +1,5 @@
 """
-The roster: which gangs there are, and which of their members wait, stand or are done.
+The roster: all gangs, with their waiting, placed and ended members.
 
 A gang comes into being with its object or with the first pod that names it, and goes
 with the last of both. Members are counted by uid, so a pod that was made again under
@@ -10,7 +10,7 @@ neither counts nor holds the others in its domain.
 from collections.abc import Iterator
 
 from kohort.simulator.scheduling.demands import Demand
-from kohort.simulator.scheduling.gangs.adapters.loose import find_implicit
+from kohort.simulator.scheduling.gangs.adapters.simple_gangs import find_implicit
 from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
 
 Order = tuple[int, bool, str, str, str]
@@ -41,7 +41,7 @@ class Gang:
         self.waiting: dict[str, Demand] = {}
         self.placed: dict[str, Demand] = {}
         self.running: set[str] = set()
-        self.doomed: set[str] = set()  # members that were sent away, which may not show yet
+        self.doomed: set[str] = set()  # evicted members, which may not show yet
         self.done: dict[str, str] = {}  # members that ended: Succeeded or Failed
         self.priority = 0  # of its class
         self.admitted = False
@@ -52,7 +52,7 @@ class Gang:
 
     @property
     def spec(self) -> GangSpec | None:
-        """What was asked for, by the object or by a member's own annotations."""
+        """The gang's requirements, from its object or from a member's annotations."""
         if self.object is not None:
             return self.object
         for pod in self.members():
@@ -61,21 +61,21 @@ class Gang:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing of it is left."""
+        """Whether it has neither an object nor members."""
         return not (self.object or self.waiting or self.placed or self.done)
 
     def members(self) -> Iterator[Demand]:
-        """Those that wait and those that have a node."""
+        """The waiting and the placed members."""
         yield from self.waiting.values()
         yield from self.placed.values()
 
     def candidates(self) -> list[Demand]:
-        """The members that may be placed, in order."""
+        """The waiting members that may be placed, in order."""
         ready = (pod for pod in self.waiting.values() if not pod.is_gated and not pod.is_leaving)
         return sorted(ready, key=lambda pod: pod.order)
 
     def standing(self) -> list[Demand]:
-        """The members that have a node and stay."""
+        """The placed members that are not evicted."""
         placed = self.placed.items()
         return [pod for uid, pod in placed if not pod.is_leaving and uid not in self.doomed]
 
@@ -84,18 +84,18 @@ class Gang:
         return sum(phase == "Succeeded" for phase in self.done.values())
 
     def count(self) -> int:
-        """How many members are placed or ended well: those that a minimum counts."""
+        """How many members count for the minimum: placed or succeeded ones."""
         return len(self.standing()) + self.succeeded()
 
     @property
     def order(self) -> Order:
-        """The place in the line: priority, whether it has started, age, name."""
+        """The order of gangs: priority, whether it has started, age, name."""
         if self._order is None:
             self._order = self._find_order()
         return self._order
 
     def touch(self) -> None:
-        """Something about it changed, so its place in the line may have."""
+        """Note a change, after which its order may differ."""
         self._order = None
 
     def _find_order(self) -> Order:
@@ -108,7 +108,7 @@ class Gang:
 
 
 class Roster:
-    """All gangs; it remembers which ones something happened to."""
+    """All gangs, and those that changed since the last session."""
 
     def __init__(self) -> None:
         self.gangs: dict[GangKey, Gang] = {}
@@ -126,13 +126,13 @@ class Roster:
         return uid in self._of
 
     def put(self, spec: GangSpec) -> Gang:
-        """Learn of a gang's object, or of what is new in it."""
+        """Add or update a gang's object."""
         gang = self._open(spec.key)
         gang.object = spec
         return gang
 
     def drop(self, key: GangKey) -> None:
-        """A gang's object is gone."""
+        """Remove a gang's object."""
         gang = self.gangs.get(key)
         if gang is not None:
             gang.object = None
@@ -140,7 +140,7 @@ class Roster:
             self._note(gang)
 
     def wait(self, pod: Demand) -> None:
-        """A member waits for a node."""
+        """Note a member that waits for a node."""
         assert pod.gang is not None
         gang = self._join(pod.uid, pod.gang)
         gang.placed.pop(pod.uid, None)
@@ -148,7 +148,7 @@ class Roster:
         self.hungry[gang.key] = gang
 
     def place(self, pod: Demand) -> None:
-        """A member has a node."""
+        """Note a member that has a node."""
         assert pod.gang is not None
         gang = self._join(pod.uid, pod.gang)
         gang.waiting.pop(pod.uid, None)
@@ -156,7 +156,7 @@ class Roster:
         self._note(gang)
 
     def note_phase(self, uid: str, phase: str) -> None:
-        """A member that has a node runs, or no longer."""
+        """Note whether a placed member runs."""
         gang = self.find(uid)
         if gang is None or (phase == "Running") == (uid in gang.running):
             return
@@ -167,11 +167,11 @@ class Roster:
         self._note(gang)
 
     def finish(self, uid: str, key: GangKey, phase: str) -> None:
-        """A member has ended."""
+        """Note a member that has ended."""
         self._join(uid, key).done[uid] = phase
 
     def doom(self, uid: str, *, is_doomed: bool = True) -> None:
-        """A pod was sent away and counts no more, or stays after all."""
+        """Note that a member is evicted and counts no more, or that it stays after all."""
         gang = self.find(uid)
         if gang is None:
             return
@@ -182,7 +182,7 @@ class Roster:
         self._note(gang)
 
     def leave(self, uid: str) -> None:
-        """A member is no more."""
+        """Remove a deleted member."""
         gang = self.find(uid)
         if gang is None:
             return

@@ -1,5 +1,5 @@
 """
-A session: every gang that may profit from what happened is tried, the first in line first.
+A session: every gang that the latest changes may help is tried, in order.
 
 A gang is placed whole or not at all; what was tried in vain leaves no trace in the
 ledger. Those who failed are not tried again before room was given back, and gangs that
@@ -31,7 +31,7 @@ Signature = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a gang: members and their nodes, or why it waits."""
+    """The result for a gang: members and their nodes, or why it waits."""
 
     placed: tuple[tuple[Demand, str], ...] = ()
     refusal: Refusal | None = None
@@ -50,22 +50,22 @@ class Session:
         self._blocked: dict[GangKey, Gang] = {}
 
     def wake(self) -> None:
-        """There may be room where there was none."""
+        """Note that nodes may have more room than before."""
         self._failed.clear()
 
     def forget(self, key: GangKey) -> bool:
-        """A gang waits no longer; returns whether others may use what was kept for it."""
+        """Forget a gang that waits no longer; returns whether nodes were kept for it."""
         self._blocked.pop(key, None)
         given_back = self.fairness.forget(key)
         self._ledger.freed |= given_back
         return bool(given_back)
 
     def update(self, gang: Gang) -> None:
-        """A gang changed: what it takes of its queue may be another."""
+        """Update the queue's counts after a change of a gang."""
         self.queues.update(gang)
 
     def find_objection(self, gang: Gang, spec: GangSpec) -> Refusal | None:
-        """Why a gang is not let in; it is from then on."""
+        """Why a gang is not admitted by its queue; empty if it is, and stays so."""
         objection = self.queues.find_objection(gang, spec)
         if objection:
             return Refusal(NOT_ENOUGH_RESOURCES, objection)
@@ -86,7 +86,7 @@ class Session:
         return None
 
     def place(self, gang: Gang, spec: GangSpec) -> Outcome:
-        """Place what can be placed of a gang."""
+        """Place as much of a gang as possible."""
         layout = self.domains.layout(spec.domains)
         if spec.is_constrained and layout.forest.errors:
             detail = f"HyperNodes are no forest: {layout.forest.errors[0]}"
@@ -111,7 +111,7 @@ class Session:
         return Outcome((*placed, *more), refusal)
 
     def _keep(self, gang: Gang) -> None:
-        """Keep nodes for a gang at once: it may not be tried again before others are."""
+        """Keep nodes for a gang now, since other gangs may be tried before it."""
         spec = gang.spec
         if spec is None:
             return
@@ -144,7 +144,7 @@ class Session:
     def _place_subgroups(
         self, gang: Gang, spec: GangSpec, layout: Layout
     ) -> tuple[list[tuple[Demand, str]], Refusal | None]:
-        """Place whole subgroups beyond those that must be, as many as find room."""
+        """Place whole subgroups beyond the minimum, as many as fit."""
         placed: list[tuple[Demand, str]] = []
         mask, reason = self._mask_for(gang), None
         for unit in Builder(gang, spec, layout, mask).build_more():
@@ -158,7 +158,7 @@ class Session:
     def _try(
         self, gang: Gang, spec: GangSpec, unit: Unit, layout: Layout
     ) -> tuple[list[Assignment], Refusal | None]:
-        """Find seats for a unit; the ledger is as it was afterwards."""
+        """Find nodes for a unit, and leave the ledger unchanged."""
         pods = _pods_of(unit)
         minds_others = any(pod.ports or not pod.terms.is_empty for pod in pods)
         signature = () if minds_others else _sign(unit, spec.domains)
@@ -188,7 +188,7 @@ class Session:
         found = find_assignments(trial, unit)
         assignments = list(trial.assignments) if found is not None else []
         trial.undo(0)
-        # Nobody left: what was tried out and taken back is no news for others.
+        # Nothing changed in the end, so other pods need not be woken.
         ledger.freed, ledger.book.woken = freed, woken
         return assignments
 
@@ -204,7 +204,7 @@ class Session:
         return placed
 
     def _explain(self, gang: Gang, unit: Unit, layout: Layout, pods: list[Demand]) -> str:
-        """Why there is no place: for want of room, or because of others."""
+        """Why a unit fits nowhere: for lack of room, or because of inter-pod terms."""
         bare = tuple(replace(batch, mask=EVERYWHERE) for batch in unit.all_batches())
         alone = Unit(bare, unit.needed, unit.window, unit.pinned)
         fits = list(fit_tiers(layout, alone))
@@ -236,7 +236,7 @@ def _part_keys(spec: GangSpec) -> list[str]:
 
 
 def _sign(unit: Unit, domains: tuple[str, ...]) -> Signature:
-    """What decides whether a unit fits, as far as room alone goes."""
+    """A key of all facts that decide whether a unit fits by room alone."""
     return (
         domains,
         unit.needed,

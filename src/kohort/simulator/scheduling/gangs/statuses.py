@@ -26,7 +26,7 @@ ALLOCATED = "volcano.sh/job-allocated-hypernode"
 
 
 def write_status(gang: Gang, spec: GangSpec, domain: str, session: str, stamp: str) -> list[Action]:
-    """What to write about a gang; nothing if it says so already."""
+    """The status to write for a gang; None if it is unchanged."""
     if spec.kind is None:
         return []
     if spec.key.dialect == VOLCANO:
@@ -90,7 +90,7 @@ def _emit(spec: GangSpec, condition: Object) -> Emit:
 
 
 def _count_members(gang: Gang, spec: GangSpec) -> Object:
-    """Counts of pods; a count of nobody is not written, unless there was somebody."""
+    """Counts of pods; zero is omitted, unless the stored status has a count to overwrite."""
     succeeded = gang.succeeded()
     counts = {
         "running": len(gang.running),

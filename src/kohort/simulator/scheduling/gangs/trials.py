@@ -1,8 +1,8 @@
 """
-Trying members out in the ledger itself, where they mind other pods or each other.
+Trial placements in the ledger, for members with inter-pod terms.
 
 Affinity, anti-affinity, spreading and ports are counted while members are seated, so
-each sees those before it. Members that want to stand together and have nobody yet
+each sees those before it. Members that want to stand together and have no neighbour yet
 (the first of an exclusive group) are tried in one area of their topology after the
 other, the tightest first: the first of them must not choose for all by itself.
 """
@@ -20,7 +20,7 @@ from kohort.simulator.scheduling.ledger import Ledger
 
 
 class LedgerTrial:
-    """Seats that are places in the ledger, until they are given back."""
+    """A trial whose placements are real in the ledger, until undone."""
 
     def __init__(self, layout: Layout, ledger: Ledger) -> None:
         self.layout = layout
@@ -28,13 +28,13 @@ class LedgerTrial:
         self.assignments: list[Assignment] = []
 
     def fill(self, domain: int, batches: tuple[Batch, ...], needed: int) -> None:
-        """Seat as many members as there is room for in a domain."""
+        """Place as many members as fit into a domain."""
         mask = self.layout.masks[domain]
         for company in _gather(batches):
             self._fill_company(mask, company)
 
     def undo(self, count: int) -> None:
-        """Give seats back until only so many are left."""
+        """Undo placements until only so many are left."""
         while len(self.assignments) > count:
             self.ledger.remove(_pod_of(self.assignments.pop().member))
 
@@ -63,7 +63,7 @@ class LedgerTrial:
                     self.assignments.append(Assignment(batch, member, slot))
 
     def _choose(self, pod: Demand, batch: Batch, area: int) -> int | None:
-        """The fullest node that will do, first by name."""
+        """The fullest node that fits; of equal ones the first by name."""
         ledger, index = self.ledger, self.layout.index
         mask = area & batch.mask & pod.shape.refresh(index)
         if pod.ports:
@@ -78,7 +78,7 @@ class LedgerTrial:
         return min(bits_of(mask), key=lambda slot: (on_node[slot], index.name(slot)))
 
     def _find_areas(self, mask: int, company: list[Batch]) -> list[int]:
-        """Where those who want to stand together may: everywhere, or one area after the other."""
+        """The areas for members with affinity to each other: all nodes, or one domain at a time."""
         terms: Terms | None = company[0].terms
         if terms is None or not terms.affinity:
             return [mask]
@@ -95,7 +95,7 @@ class LedgerTrial:
         return self._rank(areas, company)
 
     def _rank(self, areas: Iterable[int], company: list[Batch]) -> list[int]:
-        """Areas that may have room for all, the tightest first; then the roomiest of the rest."""
+        """The areas that may hold all members, tightest first; then the others, roomiest first."""
         size = sum(len(batch.members) for batch in company)
         ranked = []
         for area in areas:
@@ -111,7 +111,7 @@ class LedgerTrial:
 
 
 def _gather(batches: Iterable[Batch]) -> list[list[Batch]]:
-    """Batches that want to stand together, together."""
+    """Group the batches that have affinity to each other."""
     companies: dict[Hashable, list[Batch]] = {}
     for at, batch in enumerate(batches):
         terms: Terms | None = batch.terms

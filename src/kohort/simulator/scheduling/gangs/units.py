@@ -1,8 +1,8 @@
 """
-Building units: from a gang and its members to what is placed together.
+Builds units, the sets of pods that are placed together, from a gang and its members.
 
 Members that must start together go first, those beyond the minimum after them. A
-subgroup that is not complete is left out. What is missing before anybody looks for
+subgroup that is not complete is left out. What is missing before the scheduler looks for
 room (members, roles, subgroups, claims) is said as a refusal.
 """
 
@@ -16,7 +16,7 @@ from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.gangs.requests import GangSpec, SubgroupPolicy
 from kohort.simulator.scheduling.gangs.roster import Gang
 
-Mask = Callable[[Demand], int]  # the nodes that a pod may have, besides what its rule says
+Mask = Callable[[Demand], int]  # the nodes open to a pod, besides its node rule
 
 NOT_ENOUGH_TASKS = "NotEnoughTasks"
 NOT_ENOUGH_OF_TASK = "NotEnoughPodsOfTask"
@@ -25,7 +25,7 @@ NOT_ENOUGH_RESOURCES = "NotEnoughResources"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a gang is not tried, or found no place."""
+    """Why a gang is not tried, or does not fit."""
 
     reason: str
     message: str
@@ -60,7 +60,7 @@ class Builder:
         self.window = spec.limit.resolve(layout.forest) if spec.limit else None
 
     def find_refusal(self) -> Refusal | None:
-        """What is missing before anybody needs to look for room."""
+        """What the gang lacks before a search for room makes sense; None if nothing."""
         present = len(self._waiting) + self._gang.count()
         if present < self._spec.minimum:
             return Refusal(
@@ -99,7 +99,7 @@ class Builder:
         return None
 
     def build(self) -> Unit:
-        """All members that wait, as one unit."""
+        """One unit of all waiting members."""
         loose, parts = self._split()
         ready = Counter(part.policy.name for part in parts if not part.needed)
         complete = [part for part in parts if part.is_complete and part.waiting]
@@ -123,7 +123,7 @@ class Builder:
         )
 
     def build_single(self, pod: Demand) -> Unit:
-        """One member beyond the minimum; it stays where its gang and its subgroup may stand."""
+        """A unit of one member beyond the minimum, within the domains of its gang and subgroup."""
         pinned = self._find_pin(self._standing, self.window)
         for part in self._split()[1]:
             if pod in part.waiting:
@@ -133,7 +133,7 @@ class Builder:
         return Unit(self._batch([pod], 1), 1, self.window, pinned)
 
     def build_more(self) -> list[Unit]:
-        """Subgroups beyond those that must be: each starts as a whole, or waits."""
+        """Units of subgroups beyond the minimum, each placed whole or not at all."""
         pinned = self._find_pin(self._standing, self.window)
         units = []
         for part in self._split()[1]:
@@ -143,7 +143,7 @@ class Builder:
         return units
 
     def find_incomplete(self) -> Refusal | None:
-        """The first subgroup that could start if more of it were there."""
+        """The first subgroup that lacks members to start."""
         for part in self._split()[1]:
             if part.waiting and not part.is_complete:
                 present, size = len(part.waiting) + len(part.standing), part.policy.size
@@ -167,13 +167,13 @@ class Builder:
         return Unit(batches, needed, window, pinned, policy=part.policy.name)
 
     def _find_pin(self, pods: Sequence[Demand], window: Window | None) -> int | None:
-        """The domain of those who stand already; of no account where no domain is looked for."""
+        """The domain of the placed members; None if the gang needs no domain."""
         if window is None:
             return None
         return self._layout.forest.find_common(pod.node for pod in pods)
 
     def _split(self) -> tuple[list[Demand], list[_Subgroup]]:
-        """Members without a subgroup that wait, and all subgroups."""
+        """The waiting members without a subgroup, and all subgroups."""
         parts: dict[tuple[str, ...], _Subgroup] = {}
         loose = []
         for pods, is_waiting in ((self._waiting, True), (self._standing, False)):
@@ -188,7 +188,7 @@ class Builder:
         return loose, [parts[key] for key in sorted(parts)]
 
     def _rank(self, pods: list[Demand]) -> list[Demand]:
-        """Those that roles demand first."""
+        """The members in order, those that fill a role's minimum first."""
         left = Counter(self._spec.minima)
         left.subtract(Counter(pod.role for pod in self._standing))
         demanded: list[Demand] = []
@@ -200,7 +200,7 @@ class Builder:
         return [*demanded, *rest]
 
     def _batch(self, pods: Iterable[Demand], needed: int) -> tuple[Batch, ...]:
-        """Pods that ask alike together; those beyond the minimum stay behind the others."""
+        """Batches of equal pods, with those beyond the minimum last."""
         groups: dict[tuple[object, ...], list[Demand]] = {}
         for at, pod in enumerate(pods):
             is_extra = at >= needed

@@ -1,5 +1,5 @@
 """
-Adapters: PodGroups of every scheduler, read into one request.
+Adapters: each reads one scheduler's PodGroups into a common GangSpec.
 
 Kinds are known by group and name, not by version: what a cluster serves is asked.
 """
@@ -9,7 +9,10 @@ from collections.abc import Callable
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.scheduling.gangs.adapters.kai import read_kai
 from kohort.simulator.scheduling.gangs.adapters.kubernetes import read_native
-from kohort.simulator.scheduling.gangs.adapters.loose import read_coscheduling, read_koordinator
+from kohort.simulator.scheduling.gangs.adapters.simple_gangs import (
+    read_coscheduling,
+    read_koordinator,
+)
 from kohort.simulator.scheduling.gangs.adapters.volcano import read_volcano
 from kohort.simulator.scheduling.gangs.membership import (
     COSCHEDULING,
@@ -30,7 +33,7 @@ GROUPS: dict[GroupName, tuple[str, Callable[[Object, Kind], GangSpec]]] = {
     ("scheduling.run.ai", "PodGroup"): (KAI, read_kai),
     ("scheduling.k8s.io", "PodGroup"): (KUBERNETES, read_native),
 }
-# What else says where gangs may go.
+# Other kinds that define where gangs may go.
 SURROUNDINGS: frozenset[GroupName] = frozenset(
     {
         ("scheduling.volcano.sh", "Queue"),
@@ -42,6 +45,6 @@ SURROUNDINGS: frozenset[GroupName] = frozenset(
 
 
 def is_watched(kind: Kind) -> bool:
-    """Whether objects of a kind say something about gangs."""
+    """Whether objects of a kind matter to gangs."""
     name = (kind.group, kind.name)
     return name in GROUPS or name in SURROUNDINGS

@@ -1,5 +1,5 @@
 """
-Kubernetes' own PodGroup, in the versions that people run.
+Kubernetes' own PodGroup, in all its versions.
 
 A group without a gang policy places its pods one by one. The topology is one node
 label, always hard; a node without it takes none of the pods. All pods of a group must

@@ -1,7 +1,7 @@
 """
 Volcano's PodGroup, with the effective meaning that its scheduler gives to each field.
 
-Hard without a tier, or with a name that nobody knows, is not enforced. A policy for
+Hard without a tier, or with an unknown name, is not enforced. A policy for
 subgroups counts only if it names labels to tell them apart. Role minima count only
 if they do not ask for more than the group's own minimum.
 """

@@ -1,0 +1,1 @@
+"""Subresources with a kind of their own: binding, eviction, scale, token and access reviews."""

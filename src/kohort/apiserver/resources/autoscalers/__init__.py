@@ -1,0 +1,1 @@
+"""HorizontalPodAutoscalers, as a built-in kind in two versions."""

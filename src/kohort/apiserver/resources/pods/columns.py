@@ -1,0 +1,173 @@
+"""
+The columns of pods, with the one-word status that kubectl shows.
+
+The word comes from the first of: an init container that holds the pod up, a
+container that waits or has ended, the reason of the pod, its phase. A pod that
+is being deleted says so unless it has ended before.
+"""
+
+from datetime import datetime
+
+from kohort.apiserver.resources.printers.ages import find_moment, show_duration
+from kohort.apiserver.resources.printers.tables import (
+    AGE,
+    NAME,
+    NONE,
+    make_printer,
+    shown,
+    spec_of,
+    status_of,
+    timed,
+    wide,
+)
+from kohort.cluster.objects import Object, find_condition, is_leaving, is_true
+
+_ENDED = ("Succeeded", "Failed")
+
+
+def _state(container: Object, name: str) -> Object | None:
+    found: Object | None = (container.get("state") or {}).get(name)
+    return found
+
+
+def _restarting_names(pod: Object) -> set[str]:
+    """The names of restartable init containers (sidecars)."""
+    inits = spec_of(pod).get("initContainers") or []
+    return {init["name"] for init in inits if init.get("restartPolicy") == "Always"}
+
+
+def _find_blocking_init(pod: Object) -> tuple[int, Object] | None:
+    """The first init container that has not completed, and its index."""
+    if is_true(pod, "Initialized"):
+        return None
+    restarting = _restarting_names(pod)
+    for place, init in enumerate(status_of(pod).get("initContainerStatuses") or []):
+        ended = _state(init, "terminated")
+        is_done = ended is not None and not ended.get("exitCode")
+        is_started = init.get("name") in restarting and init.get("started")
+        if not is_done and not is_started:
+            return place, init
+    return None
+
+
+def _describe_end(ended: Object) -> str:
+    if ended.get("reason"):
+        return str(ended["reason"])
+    if ended.get("signal"):
+        return f"Signal:{ended['signal']}"
+    return f"ExitCode:{ended.get('exitCode', 0)}"
+
+
+def _describe_init(pod: Object, place: int, init: Object) -> str:
+    ended, waiting = _state(init, "terminated"), _state(init, "waiting") or {}
+    if ended is not None:
+        return f"Init:{_describe_end(ended)}"
+    if waiting.get("reason") not in (None, "", "PodInitializing"):
+        return f"Init:{waiting['reason']}"
+    return f"Init:{place}/{len(spec_of(pod).get('initContainers') or [])}"
+
+
+def _is_serving(container: Object) -> bool:
+    return bool(container.get("ready")) and _state(container, "running") is not None
+
+
+def _describe_containers(pod: Object) -> str | None:
+    """The reason of the first container that is not running."""
+    containers: list[Object] = status_of(pod).get("containerStatuses") or []
+    said = None
+    for container in reversed(containers):
+        ended, waiting = _state(container, "terminated"), _state(container, "waiting") or {}
+        if waiting.get("reason"):
+            said = str(waiting["reason"])
+        elif ended is not None:
+            said = _describe_end(ended)
+    if said == "Completed" and any(_is_serving(container) for container in containers):
+        return "Running" if is_true(pod, "Ready") else "NotReady"
+    return said
+
+
+def _describe(pod: Object) -> str:
+    status = status_of(pod)
+    blocking = _find_blocking_init(pod)
+    if blocking is not None:
+        return _describe_init(pod, *blocking)
+    said = _describe_containers(pod)
+    if said is not None:
+        return said
+    if status.get("reason"):
+        return str(status["reason"])
+    scheduled = find_condition(pod, "PodScheduled") or {}
+    is_gated = scheduled.get("reason") == "SchedulingGated"
+    return "SchedulingGated" if is_gated else str(status.get("phase", ""))
+
+
+def read_status(pod: Object) -> str:
+    """The pod's status in one word, such as Running or CrashLoopBackOff."""
+    if is_leaving(pod) and status_of(pod).get("reason") == "NodeLost":
+        return "Unknown"
+    if is_leaving(pod) and status_of(pod).get("phase") not in _ENDED:
+        return "Terminating"
+    return _describe(pod)
+
+
+def _lasting_containers(pod: Object) -> list[Object]:
+    """The containers that count for READY: the main ones and the sidecars."""
+    restarting = _restarting_names(pod)
+    inits = status_of(pod).get("initContainerStatuses") or []
+    beside = [init for init in inits if init.get("name") in restarting]
+    return [*beside, *(status_of(pod).get("containerStatuses") or [])]
+
+
+def read_ready(pod: Object) -> str:
+    """How many containers serve, of how many."""
+    ready = sum(1 for container in _lasting_containers(pod) if _is_serving(container))
+    total = len(spec_of(pod).get("containers") or []) + len(_restarting_names(pod))
+    return f"{ready}/{total}"
+
+
+def read_restarts(pod: Object, now: datetime) -> str:
+    """How often containers have restarted, and when last."""
+    if _find_blocking_init(pod) is not None:
+        containers = status_of(pod).get("initContainerStatuses") or []
+    else:
+        containers = _lasting_containers(pod)
+    restarts = sum(container.get("restartCount", 0) for container in containers)
+    ends = [(c.get("lastState") or {}).get("terminated") or {} for c in containers]
+    moments = [find_moment(end.get("finishedAt")) for end in ends]
+    known = [moment for moment in moments if moment is not None]
+    if not restarts or not known:
+        return str(restarts)
+    return f"{restarts} ({show_duration(int((now - max(known)).total_seconds()))} ago)"
+
+
+def _read_address(pod: Object) -> str:
+    addresses = status_of(pod).get("podIPs") or [{}]
+    return addresses[0].get("ip") or NONE
+
+
+def _read_gates(pod: Object) -> str:
+    gates = spec_of(pod).get("readinessGates") or []
+    open_gates = sum(1 for gate in gates if is_true(pod, gate.get("conditionType", "")))
+    return f"{open_gates}/{len(gates)}" if gates else NONE
+
+
+def _read_conditions(pod: Object) -> list[Object]:
+    phase = status_of(pod).get("phase")
+    if phase not in _ENDED:
+        return []
+    message = "The pod has completed successfully." if phase == "Succeeded" else "The pod failed."
+    return [{"type": "Completed", "status": "True", "reason": phase, "message": message}]
+
+
+PODS = make_printer(
+    NAME,
+    shown("Ready", read_ready, "How many containers serve, of how many."),
+    shown("Status", read_status, "What the pod is doing."),
+    timed("Restarts", read_restarts, "How often containers restarted, and when last."),
+    AGE,
+    wide("IP", _read_address, "The address of the pod."),
+    wide("Node", lambda pod: spec_of(pod).get("nodeName") or NONE, "Where the pod runs."),
+    wide("Nominated Node", lambda pod: status_of(pod).get("nominatedNodeName") or NONE),
+    wide("Readiness Gates", _read_gates, "How many gates are open, of how many."),
+    conditions=_read_conditions,
+)

@@ -1,0 +1,1 @@
+"""The parts of tables for kubectl: columns, ages, and the columns of custom kinds."""

@@ -1,0 +1,1 @@
+"""StatefulSets, Deployments, other sets of pods, their revisions and budgets, as built-in kinds."""

@@ -1,0 +1,145 @@
+"""
+The compiled schema of one version of a custom kind: defaulting, pruning and validation.
+
+The order is the server's: decode, ``prune``, ``default``, admission, and then
+``validate``. Rules written in CEL come last, and are not run on an object whose
+types, sizes or required fields are already wrong.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from kohort.apiserver.schemas.cel import Rules, find_rules
+from kohort.apiserver.schemas.result_cache import ResultCache, hash_schema
+from kohort.apiserver.schemas.shapes import Shape
+from kohort.apiserver.schemas.structural.checks import compile_check
+from kohort.apiserver.schemas.structural.checks.problems import NOWHERE, Check, Problem
+from kohort.apiserver.schemas.structural.defaults import fill
+from kohort.apiserver.schemas.structural.node import Node, Schema
+from kohort.apiserver.schemas.structural.prune import prune
+from kohort.apiserver.schemas.structural.ratchet import (
+    drop_duplicates,
+    drop_unchanged,
+    is_duplicate,
+)
+from kohort.apiserver.schemas.structural.shape import shape_of
+from kohort.cluster.fields import FieldError, FieldErrorType
+from kohort.cluster.objects import Object
+
+_BLOCKING = {
+    FieldErrorType.NOT_SUPPORTED,
+    FieldErrorType.REQUIRED,
+    FieldErrorType.TOO_LONG,
+    FieldErrorType.TOO_MANY,
+    FieldErrorType.TYPE_INVALID,
+}
+_NOT_CHECKED = FieldError(
+    FieldErrorType.INVALID,
+    NOWHERE,
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation",
+)
+
+
+class Structural:
+    """A compiled schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._node = Node(schema, embedded=True)
+        self._check: Check = compile_check(schema, root=True)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The shape of objects, for patches and managedFields."""
+        return shape_of(self.schema, root=True)
+
+    @cached_property
+    def rules(self) -> Rules | None:
+        """The rules written in CEL, if there are any."""
+        return find_rules(self.schema)
+
+    @cached_property
+    def _status_check(self) -> Check | None:
+        status = (self.schema.get("properties") or {}).get("status")
+        return compile_check(status) if status else None
+
+    def default(self, obj: Object) -> None:
+        """Set the defaults in place; drops nulls that are not allowed."""
+        fill(obj, self._node)
+
+    def prune(self, obj: Object) -> list[str]:
+        """Remove unknown fields in place; returns their sorted paths, such as ``spec.foo``."""
+        found = prune(obj, self._node)
+        return sorted(path.removeprefix(".") for path in found) if found else []
+
+    def validate(
+        self, obj: Object, old: Object | None = None, more: Sequence[FieldError] = ()
+    ) -> list[FieldError]:
+        """The errors in an object; with an old one, only the errors that the update causes.
+
+        ``more`` is what others found, to be told before the rules.
+        """
+        problems = self._check(obj)
+        errors = self._render(problems, obj, old) if problems else []
+        return self._with_rules([*errors, *more], obj, old)
+
+    def validate_status(
+        self, obj: Object, old: Object, more: Sequence[FieldError] = ()
+    ) -> list[FieldError]:
+        """The errors in an update that may change the status alone."""
+        errors: list[FieldError] = []
+        status = obj.get("status")
+        if self._status_check is not None and "status" in obj:
+            problems = self._status_check(status) or []
+            node = self._node.find("status")
+            if problems and node is not None and "status" in old:
+                problems = drop_unchanged(problems, status, old["status"], node)
+            errors = _unique(
+                [problem.render("status") for problem in problems if not problem.is_late]
+            )
+        late = [problem for problem in self._check(obj) or () if is_duplicate(problem)]
+        if late:
+            errors += self._render(late, obj, old)
+        return self._with_rules([*errors, *more], obj, old)
+
+    def _render(self, problems: list[Problem], obj: Object, old: Object | None) -> list[FieldError]:
+        if old is not None:
+            problems = drop_unchanged(problems, obj, old, self._node)
+            if any(is_duplicate(problem) for problem in problems) and any(
+                is_duplicate(problem) for problem in self._check(old) or ()
+            ):
+                problems = drop_duplicates(problems)
+        return _unique([problem.render() for problem in sorted(problems, key=_is_late)])
+
+    def _with_rules(
+        self, errors: list[FieldError], obj: Object, old: Object | None
+    ) -> list[FieldError]:
+        if self.rules is None:
+            return errors
+        if any(error.fault in _BLOCKING for error in errors):
+            return [*errors, _NOT_CHECKED]
+        return errors + self.rules.evaluate(obj, old)
+
+
+_compiled: ResultCache[bytes, Structural] = ResultCache(64)
+
+
+def compile_schema(schema: Schema) -> Structural:
+    """Compile the ``openAPIV3Schema`` of one version; the same one is compiled once."""
+    key = hash_schema(schema)
+    found = _compiled.find(key) if key else None
+    if found is None:
+        found = Structural(schema)
+        if key:
+            _compiled.remember(key, found)
+    return found
+
+
+def _is_late(problem: Problem) -> bool:
+    return problem.is_late
+
+
+def _unique(errors: list[FieldError]) -> list[FieldError]:
+    """The errors without repetitions."""
+    return list({str(error): error for error in errors}.values())

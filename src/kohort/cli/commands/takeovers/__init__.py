@@ -1,0 +1,1 @@
+"""The commands below ``kohort takeover``, one in each file."""

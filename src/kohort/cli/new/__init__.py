@@ -1,0 +1,1 @@
+"""Manifests that ``kohort new`` writes: what users choose, and a text for each API."""

@@ -1,0 +1,34 @@
+"""
+This is where commands learn what time it is for a cluster: from the date of its last answer.
+
+Ages are shown by the cluster's clock. While that and this machine's agree but for a moment, this
+machine's counts, which knows more than whole seconds.
+"""
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+_NEAR_SECONDS = 60
+
+
+def read_time(date: str, here: datetime) -> datetime:
+    """The time of a server whose last answer had that date; ours where it says none."""
+    told = _read_date(date)
+    return here if told is None or _is_near(told, here) else told
+
+
+def is_far(date: str, here: datetime) -> bool:
+    """Whether a server's clock is another one than ours."""
+    told = _read_date(date)
+    return told is not None and not _is_near(told, here)
+
+
+def _is_near(told: datetime, here: datetime) -> bool:
+    return abs((here - told).total_seconds()) <= _NEAR_SECONDS
+
+
+def _read_date(date: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(date).astimezone(UTC)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,1 @@
+"""RoleInstanceSets by hand in simulations."""

@@ -1,0 +1,1 @@
+"""RoleInstances by hand in simulations."""

@@ -1,1 +1,0 @@
-"""This is where the two halves of an OpenAPI document are written: its schemas and its paths."""

@@ -1,0 +1,1 @@
+"""Takeover: moves APIs from another controller to Kohort's operator, and back."""

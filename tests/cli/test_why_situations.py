@@ -1,0 +1,101 @@
+"""
+``kohort why`` in constructed situations over all four APIs, on a cluster with the operator at work.
+
+Each answer has four parts: what waits, on what, since when, and the safest next command. The
+clock of the cluster stands, so that since when is told to the second.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_lines import Cli, Told
+from told_parts import EXPECTED, Expected
+from troubled_cluster import ROLLED, TIGHT, change_all, list_workloads, make_all
+from why_situations import KINDS, SHORT
+
+from kohort.cluster.http import HttpCluster, connect
+
+pytestmark = pytest.mark.slow
+RunKohort = Callable[..., Told]
+HOUR = "2026-01-01T09:"
+SITUATIONS = [
+    *((found.kind, name) for name, found in list_workloads().items()),
+    *((kind, f"{kind}-quota") for kind in SHORT),
+]
+
+
+def do(kubeconfig: Path, work: Callable[[HttpCluster], Any]) -> None:
+    async def run() -> None:
+        async with connect(kubeconfig) as door:
+            await work(door)
+
+    asyncio.run(run())
+
+
+@pytest.fixture(scope="module")
+def troubled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cluster with all situations at once."""
+    cli = Cli(tmp_path_factory.mktemp("troubled"))
+    flags = ("--port", "0", "--clock", f"{HOUR}00:00Z", "--no-dashboard", "--detach")
+    kubeconfig = Path(json.loads(cli("up", *flags, "-o", "json").out)["kubeconfig"])
+    do(kubeconfig, make_all)
+    run(cli, "sim", "clock", "step", "60s")
+    for kind in ROLLED:
+        run(cli, "rollout", "pause", f"{kind}/{kind}-paused", "--kubeconfig", kubeconfig)
+    do(kubeconfig, change_all)
+    run(cli, "sim", "node", "fail", "gpu-06")
+    run(cli, "sim", "clock", "step", "3m")
+    run(cli, "sim", "clock", "step", "3m")
+    run(cli, "sim", "node", "fail", "gpu-07")
+    run(cli, "sim", "clock", "step", "60s")
+    yield kubeconfig
+    cli("down")
+
+
+def run(cli: Cli, *words: str | Path) -> None:
+    told = cli(*words)
+    assert told.code == 0, told.err
+
+
+def find_expected(kind: str, name: str) -> Expected:
+    situation = name.removeprefix(f"{kind}-")
+    return EXPECTED.get(f"{kind} {situation}") or EXPECTED[situation]
+
+
+@pytest.mark.parametrize(("kind", "name"), SITUATIONS)
+def test_the_four_parts_are_right(run_kohort: RunKohort, troubled: Path, kind: str, name: str):
+    wanted = find_expected(kind, name)
+    place = ("-n", TIGHT if name.endswith("-quota") else "default", "--kubeconfig", str(troubled))
+    told = run_kohort("why", f"{kind}/{name}", *place, "-o", "json")
+    found = json.loads(told.out)
+    health = found["row"]["health"]
+    assert (health["word"], health["reason"]) == (wanted.word, wanted.reason), found
+    assert told.code == (4 if wanted.word in ("blocked", "broken", "stalled") else 0)
+    assert wanted.waits in found["waits"]
+    assert found["since"].startswith(f"{HOUR}{wanted.since}")
+    about = check_members(found["on"], wanted)
+    names = {"pod": about, "target": f"{kind}/{name}", "name": name}
+    first = wanted.command.format(**names, resource=KINDS[kind].group_resource)
+    assert found["commands"][:1] == ([first] if first else [])
+    link = f"docs/reference/reasons.md#{wanted.reason.lower()}" if wanted.reason else ""
+    assert found["docs"] == link
+
+
+def check_members(on: list[dict[str, Any]], wanted: Expected) -> str:
+    """What is waited on is told; the name of the first."""
+    if not wanted.on:
+        assert on == []
+        return ""
+    assert (on[0]["reason"], wanted.message in on[0]["message"]) == (wanted.on, True), on[0]
+    return str(on[0]["about"]).rpartition(" ")[2]
+
+
+@pytest.mark.parametrize("name", ["lws-roll-crash", "ms-roll-pull", "rbg-role", "isvc-away"])
+def test_get_leads_with_the_reason_of_why(run_kohort: RunKohort, troubled: Path, name: str):
+    target = (f"{name.split('-', maxsplit=1)[0]}/{name}", "--kubeconfig", str(troubled))
+    waits = json.loads(run_kohort("why", *target, "-o", "json").out)["waits"]
+    assert run_kohort("get", *target).out.splitlines()[1] == f"  {waits}"

@@ -1,0 +1,102 @@
+"""
+What OME left of a service is taken over without a restart, and the check says exactly what changes.
+
+The objects are written by hand. All strategies of workloads are installed, and none is named.
+"""
+
+import pytest
+from takeover_lab import TakeoverLab
+
+from kohort.apis.served import choose_apis
+from kohort.cluster.objects import Object
+from kohort.takeover.report import Report
+from upstream_service import list_multi_node, list_raw
+
+STAMP = "metadata.annotations[kohort.dev/rendered-from]"
+MANAGERS = "metadata.managedFields"
+# Ours depends on every component; upstream's ignores decoder and router, and says so by Info.
+SEVERITY = "status.conditions[RouterReady].severity"
+
+
+async def open_lab(objects: list[Object]) -> TakeoverLab:
+    beside = choose_apis(("lws", "rbg"))
+    return await TakeoverLab(choose_apis(("isvc",)), beside=beside).open_with(objects)
+
+
+def list_lines(report: Report) -> list[tuple[str, str]]:
+    return [(write.object, change.path) for write in report.writes for change in write.changes]
+
+
+def find(objects: list[Object], kind: str, name: str) -> Object:
+    return next(o for o in objects if (o["kind"], o["metadata"]["name"]) == (kind, name))
+
+
+async def test_of_a_raw_service_at_rest_only_our_marks_and_a_severity_would_change():
+    report = await (await open_lab(list_raw())).check()
+    assert list_lines(report) == [
+        ("Deployment chat/chat-engine", STAMP),
+        ("Deployment chat/chat-router", STAMP),
+        ("InferenceService chat/chat", SEVERITY),
+    ]
+    assert (report.pods, report.unreadable, report.notes) == ((), (), ())
+
+
+async def test_of_a_multi_node_service_the_selectors_that_are_too_wide_would_change_as_well():
+    report = await (await open_lab(list_multi_node())).check()
+    selectors = [
+        (f"Service pd/pd-{component}", path)
+        for component in ("engine", "decoder")
+        for path in (MANAGERS, "spec.selector[ome.io/inferenceservice]", "spec.selector.component")
+    ]
+    assert list_lines(report) == [
+        ("Deployment pd/pd-router", STAMP),
+        ("LeaderWorkerSet pd/lws-pd-engine", STAMP),
+        ("LeaderWorkerSet pd/lws-pd-decoder", STAMP),
+        *selectors,
+        ("InferenceService pd/pd", "status.conditions[DecoderReady].severity"),
+        ("InferenceService pd/pd", SEVERITY),
+        ("InferenceService pd/pd", "status.modelStatus.modelCopies.totalCopies"),
+    ]
+    assert (report.pods, report.unreadable) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"ome.io/service-type": "ClusterIP"},
+        {"ome.io/autoscalerClass": "hpa", "ome.io/targetUtilizationPercentage": "80"},
+        {"ome.io/ingress-domain": "svc.cluster.local", "argocd.argoproj.io/tracking-id": "a"},
+    ],
+    ids=lambda notes: next(iter(notes)),
+)
+async def test_annotations_that_only_upstream_writes_on_pods_stay_there(notes: dict[str, str]):
+    report = await (await open_lab(list_raw(**notes))).check()
+    assert list_lines(report) == list_lines(await (await open_lab(list_raw())).check())
+    assert report.pods == ()
+
+
+async def test_a_workload_that_we_would_render_otherwise_keeps_its_spec():
+    """Upstream does not follow an edit of a runtime, so the runtime may be newer than the pods."""
+    objects = list_raw()
+    runtime = find(objects, "ClusterServingRuntime", "srt")
+    runtime["spec"]["engineConfig"]["runner"]["image"] = "engine:2"
+    report = await (await open_lab(objects)).check()
+    first, second, *rest = list_lines(report)
+    assert first == ("Deployment chat/chat-engine", STAMP)
+    assert second == ("InferenceService chat/chat", SEVERITY)
+    assert all(path.startswith("status.conditions[UpdateHeld]") for _, path in rest)
+    assert report.pods == ()
+
+
+@pytest.mark.parametrize("objects", [list_raw(), list_multi_node()], ids=["raw", "multi-node"])
+async def test_our_operator_leaves_pods_and_templates_as_they_are_and_comes_to_rest(
+    objects: list[Object],
+):
+    lab = await open_lab(objects)
+    before = {kind: lab.list_specs(kind) for kind in ("Pod", "Deployment", "LeaderWorkerSet")}
+    lab.start_operator()
+    await lab.run(60)
+    await lab.stop_operator()
+    assert {kind: lab.list_specs(kind) for kind in before} == before
+    report = await lab.check()
+    assert report.is_empty, list_lines(report)

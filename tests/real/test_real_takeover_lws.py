@@ -1,0 +1,12 @@
+"""A takeover from LeaderWorkerSet's own controller and back, on a real control plane."""
+
+from pathlib import Path
+
+import pytest
+from takeover_plane import go_there_and_back
+
+pytestmark = pytest.mark.real
+
+
+def test_lws_is_taken_over_and_given_back_without_a_lost_pod(tmp_path: Path):
+    go_there_and_back(tmp_path, ("lws",))

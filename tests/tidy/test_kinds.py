@@ -1,0 +1,37 @@
+"""A built-in kind is spelled once: every package takes it from one place."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src" / "kohort"
+HOME = SOURCE / "cluster" / "kinds.py"
+
+
+def find_kinds(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The kinds that a file spells out, each with its line."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "Kind"
+        ):
+            yield node.lineno, ast.dump(node)
+
+
+KNOWN = {kind for _, kind in find_kinds(ast.parse(HOME.read_text()))}
+
+
+def test_a_built_in_kind_is_spelled_out_in_one_file():
+    again = [
+        f"{path.relative_to(SOURCE)}:{line}"
+        for path in SOURCE.rglob("*.py")
+        for line, kind in find_kinds(ast.parse(path.read_text()))
+        if path != HOME and kind in KNOWN
+    ]
+    assert not again, "take these from kohort.cluster.kinds"
+
+
+def test_a_kind_that_is_spelled_again_is_found():
+    planted = ast.parse('FIRST = Kind("", "v1", "Pod", "pods")')
+    assert [kind in KNOWN for _, kind in find_kinds(planted)] == [True]
