@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from client_tools import Tool, make_tool
+from kohort.process.memory import settle_memory
 from kohort.testing import Cluster
 
 pytest_plugins = ("run_limits",)
@@ -17,6 +18,11 @@ pytest_plugins = ("run_limits",)
 settings.register_profile("search", deadline=None, derandomize=False, print_blob=True)
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.load_profile("same")
+
+
+def pytest_collection_finish() -> None:
+    """Search for cycles as rarely as the operator does: half of the time went into it."""
+    settle_memory()
 
 
 @pytest.fixture(scope="session")
