@@ -98,8 +98,8 @@ def test_an_unallocated_port_is_named():
     server = group(components("prefill", component("leader", annotations=notes)), name="pd")
     made = make_instance(set_of(server, "prefill"), 0, "r")
     assert ports.list_unknown_ports(made, {"decode": ["engine.grpc"]}) == [
-        "port 'http' of component 'leader' is allocated by nobody",
-        "port 'engine.rpc' of role 'decode' is allocated by nobody",
+        "port 'http' of component 'leader' does not exist",
+        "port 'engine.rpc' of role 'decode' does not exist",
     ]
     assert len(warn_group(server)) == 2
 
