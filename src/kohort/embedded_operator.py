@@ -1,15 +1,15 @@
 """
 The operator inside the process of an embedded cluster, for commands and tests.
 
-It is called, not reached: no sockets, no certificates, and no election, since
-no other operator can be there. What it would do in a cluster of its own it does here. If it
-fails, it is told to the log and started again: the cluster goes on without it.
+It calls the API server in its own process, without sockets and certificates, and without leader
+election, since there is no other operator. Otherwise it works as in any cluster. If it fails, the
+error is logged and the operator starts again; the cluster runs on meanwhile.
 
-The cluster is made for one dialect of gangs, so nothing has to be asked of it: of the variants
-of a scheduler the newest is spoken that the kinds which we define can serve.
+The cluster serves one gang scheduler, so the operator need not ask for its kinds: it uses the
+newest variant of the dialect whose kinds Kohort defines.
 
-In a cluster with a clock of its own the operator goes by that clock: its stamps are the cluster's,
-and a step of the clock wakes it as if it had waited. The step in turn waits for its work.
+In a cluster with a simulated clock the operator goes by that clock: timestamps come from it, and a
+step of the clock wakes the operator as if it had waited. The step waits until its work is done.
 """
 
 import asyncio
@@ -98,11 +98,11 @@ async def make_operator(
 
 
 class ClusterTime(LoopTime):
-    """The time of a cluster with a clock of its own; its steps count as waiting."""
+    """The time of a cluster with a simulated clock, whose steps count as time that has passed."""
 
     def __init__(self, clock: OwnClock) -> None:
-        # Whether seconds of the event loop count now. While the clock leaps, what waits for a
-        # time waits by the clock: else it would be due again and again before the clock moves.
+        # Whether seconds of the event loop count now. While the clock leaps, only its own time
+        # counts: else a key could be due again and again before the clock moves.
         self.counts: Callable[[], bool] = lambda: True
         self._counted = 0.0
         self._looked_at: float | None = None
@@ -117,11 +117,11 @@ class ClusterTime(LoopTime):
         clock.on_change = change
 
     def now(self) -> datetime:
-        """What objects are stamped with."""
+        """The time for timestamps of objects: that of the simulated clock."""
         return self._clock.now()
 
     def elapsed(self) -> float:
-        """The event loop's seconds that count, and those that the clock made besides."""
+        """The event loop's seconds that count, plus the seconds by which the clock was stepped."""
         now = super().elapsed()
         if self._looked_at is not None and self.counts():
             self._counted += now - self._looked_at
@@ -149,7 +149,7 @@ class ClusterTime(LoopTime):
 
 
 class OperatorWork:
-    """What the operator is about to do, for a clock that must not leap over it."""
+    """The operator's running and due keys, for a clock that must not leap over them."""
 
     def __init__(self, served: ServedApis, time: LoopTime) -> None:
         self._served = served

@@ -1,8 +1,8 @@
 """
 Surveys: the nodes, pods and topology domains of a cluster, listed through its API.
 
-Nodes belong to the whole cluster, so a user who may only see a namespace is told what is
-missing. Domains are optional: a cluster without HyperNodes is shown by labels.
+Nodes belong to the whole cluster, so a user who may only see a namespace gets an error that says
+so. Domains are optional: a cluster without HyperNodes is shown by labels.
 """
 
 from collections.abc import Sequence

@@ -52,7 +52,7 @@ def test_a_leader_with_a_set_of_its_own_leads_a_whole_group():
     assert group.phase is Phase.READY
 
 
-def test_the_set_of_a_leader_that_has_gone_makes_nobody_whole():
+def test_the_set_of_a_leader_that_has_gone_completes_no_group():
     group = read(make_set("first"))
     assert not group.is_whole
     assert group.phase is Phase.STARTING

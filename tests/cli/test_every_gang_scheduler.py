@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.clients]
 FLAGS = {"kueue": ("--carrier", "pods")}
 QUEUES = {"kai": "kai.scheduler/queue", "kueue": "kueue.x-k8s.io/queue-name"}
 
-DEAF = {"coscheduling": "hard topology up to tier 1 cannot be told to coscheduling"}
+DEAF = {"coscheduling": "hard topology up to tier 1 cannot be given to coscheduling"}
 
 
 def make_lws(dialect: str) -> str:

@@ -76,14 +76,14 @@ def test_subscribers_get_old_and_new():
     assert writer.reader.version == 3
 
 
-def test_who_comes_late_is_told_what_is_there():
+def test_a_late_subscriber_gets_the_existing_objects():
     writer = make(Init(), put("a", 1), Ready("1"))
     told: list[Difference[str]] = []
     writer.reader.subscribe(told.append)
     assert [difference.key for difference in told] == [("lab", "a")]
 
 
-def test_a_relist_tells_only_the_difference():
+def test_a_relist_reports_only_the_differences():
     writer = make(Init(), put("a", 1), put("b", 2), put("c", 3), Ready("3"))
     told = told_by(writer)
     for event in (Init(), put("a", 1), put("b", 7, "y"), put("d", 8), Ready("9")):
@@ -126,7 +126,7 @@ def test_an_object_that_is_too_deep_to_be_decoded_is_left_out():
     assert isinstance(_read_change(WatchEvent("ADDED", raw)), Unreadable)
 
 
-def test_an_object_that_becomes_unreadable_is_told_as_gone_with_its_fault():
+def test_an_object_that_becomes_unreadable_is_reported_as_gone_with_its_fault():
     writer = make(Init(), put("a", 1), Ready("1"))
     told = told_by(writer)
     writer.apply(put("a", 2, 5))

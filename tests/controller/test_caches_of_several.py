@@ -95,7 +95,7 @@ def test_one_that_comes_later_hears_of_what_is_there_without_a_list():
     run_virtual(body())
 
 
-def test_when_the_one_that_watches_leaves_the_other_goes_on_and_only_it_is_told():
+def test_when_the_watching_informer_leaves_the_other_goes_on_and_gets_all_events():
     async def body() -> None:
         cluster, shared = await start()
         one, other = User(cluster, shared), User(cluster, shared)
@@ -139,7 +139,7 @@ def test_a_cache_that_lost_its_last_reader_is_filled_anew():
     run_virtual(body())
 
 
-def test_both_are_told_that_a_kind_cannot_be_watched_and_that_it_can():
+def test_both_informers_learn_that_a_kind_cannot_be_watched_and_that_it_can():
     async def body() -> None:
         cluster, shared = await start()
         cluster.is_hidden = True

@@ -89,7 +89,7 @@ async def test_events_are_written_while_others_come():
     await running
 
 
-async def test_the_same_is_told_again_only_after_a_while():
+async def test_the_same_event_is_written_again_only_after_a_while():
     cluster = Recording()
     sink = make(cluster)
     for now in (NOW, NOW, LATER):
@@ -117,7 +117,7 @@ async def test_an_event_that_cannot_be_written_is_forgotten(error: KohortError):
     assert cluster.notes == ["good"]
 
 
-async def test_who_does_not_lead_tells_nothing():
+async def test_a_process_that_does_not_lead_writes_no_events():
     cluster = Recording()
     sink = make(cluster, lambda: False)
     sink.emit(OBJECT, notices("late"), NOW)

@@ -146,7 +146,7 @@ async def test_a_patch_of_what_is_gone_is_a_conflict():
         (KohortError("no credentials"), Result.FAILED),
     ],
 )
-async def test_errors_are_told_apart_by_what_helps(error: KohortError, result: Result):
+async def test_errors_have_different_results_by_what_helps(error: KohortError, result: Result):
     [outcome] = await Executor(Failing(error)).run([patch("a", b="c")])  # type: ignore[arg-type]
     assert (outcome.result, outcome.message) == (result, str(error))
 

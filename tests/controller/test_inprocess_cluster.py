@@ -70,7 +70,7 @@ def test_a_silent_watch_sends_bookmarks():
     assert run_virtual(body()) == "BOOKMARK"
 
 
-def test_a_write_in_the_turn_of_a_bookmark_is_told_before_it():
+def test_a_write_in_the_turn_of_a_bookmark_is_sent_before_it():
     async def body() -> list[tuple[str, int]]:
         cluster = await make_cluster()
         version = (await cluster.list(ALL)).version

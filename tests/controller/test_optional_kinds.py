@@ -54,7 +54,7 @@ async def reconcile(error: ClusterError) -> tuple[bool, bool, bool]:
 
 
 @pytest.mark.parametrize("error", [NotFound("no such path"), Forbidden("you may not")])
-def test_a_kind_that_is_hidden_keeps_nobody_waiting_and_is_found_later(error: ClusterError):
+def test_a_hidden_kind_delays_no_start_and_is_found_later(error: ClusterError):
     assert run_virtual(reconcile(error)) == (True, True, False)
 
 

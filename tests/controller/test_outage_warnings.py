@@ -28,7 +28,7 @@ async def fail(measures: Measures, seconds: float) -> None:
         await LoopTime().sleep(10)
 
 
-def test_an_outage_is_told_once_a_minute_with_how_long_it_lasts(caplog: pytest.LogCaptureFixture):
+def test_an_outage_is_logged_once_a_minute_with_how_long_it_lasts(caplog: pytest.LogCaptureFixture):
     async def work() -> None:
         await fail(Measures(LoopTime()), 600)
 
@@ -52,7 +52,7 @@ def test_a_second_outage_begins_anew(caplog: pytest.LogCaptureFixture):
 
 
 @pytest.mark.parametrize("error", [NotFound("no such kind"), TooManyRequests("initializing")])
-def test_a_kind_that_is_not_served_yet_is_told_of_only_when_that_lasts(error, caplog):
+def test_a_kind_that_is_not_served_yet_is_logged_only_when_that_lasts(error, caplog):
     told: list[int] = []
 
     async def work() -> None:

@@ -43,7 +43,7 @@ async def test_what_goes_at_once_is_made_more_and_more_slowly(make: Action):
         await cluster.delete(ADDRESS)
     [outcome] = await executor.run([make])
     assert outcome.result is Result.FAILED
-    assert outcome.message == "ConfigMap a goes whenever it is made: it is made later"
+    assert outcome.message == "ConfigMap a vanishes whenever we create it: we try again later"
     now[0] = 1.0
     assert (await executor.run([make]))[0].result is Result.DONE
 

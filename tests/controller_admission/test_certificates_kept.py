@@ -277,7 +277,7 @@ async def test_a_secret_that_somebody_keeps_writing_is_given_up_with_a_sentence(
 
         update = cluster.update
 
-    with pytest.raises(KohortError, match="somebody else keeps writing the Secret lab/certs"):
+    with pytest.raises(KohortError, match="another client keeps writing the Secret lab/certs"):
         await ensure_secret(Contested(), SECRET, NAMES, NOW, BRIEF)
 
 

@@ -160,7 +160,7 @@ async def test_another_writer_is_met_with_a_second_look():
     lines = await install_webhooks(site, APIS, InstallOptions())
     assert lines[0].endswith(": updated")
     site.conflicts = 100
-    with pytest.raises(InstallRefused, match="is being changed by somebody else"):
+    with pytest.raises(InstallRefused, match="another client keeps changing"):
         await install_webhooks(site, APIS, LOCAL)
 
 

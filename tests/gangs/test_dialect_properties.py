@@ -91,7 +91,7 @@ def test_no_clause_is_dropped_silently(dialect: Dialect, told: Intent, tiers: Ti
 
 
 def is_lost_whole(dialect: Dialect, told: Intent, tiers: Tiers) -> bool:
-    return any("the gang cannot be told" in loss for loss in dialect.find_losses(told, tiers))
+    return any("the gang cannot be given" in loss for loss in dialect.find_losses(told, tiers))
 
 
 def is_said_twice(told: Intent) -> bool:

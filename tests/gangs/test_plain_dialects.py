@@ -26,7 +26,7 @@ def test_coscheduling_is_told_how_many_start_together():
 
 def test_coscheduling_names_each_clause_that_it_cannot_be_told():
     losses = COSCHEDULING.find_losses(intent(pack=Pack(HARD, 1), parts=PARTS), TIERS)
-    told = [loss.partition(" cannot be told to coscheduling")[0] for loss in losses]
+    told = [loss.partition(" cannot be given to coscheduling")[0] for loss in losses]
     assert told == [
         "hard topology up to tier 1",
         "2 subgroups of 2 and hard topology up to tier 0",
@@ -92,7 +92,7 @@ def test_a_layer_that_is_its_own_parent_ends_the_way_up():
 
 def test_a_tier_without_a_layer_is_a_loss_in_koordinator():
     (loss,) = KOORDINATOR.find_losses(intent(pack=Pack(HARD, 7), queue=""), TIERS)
-    assert loss.startswith("hard topology up to tier 7 cannot be told to koordinator")
+    assert loss.startswith("hard topology up to tier 7 cannot be given to koordinator")
     assert "there are 0 host, 1 rack, 2 spine" in loss
     assert gathering(Pack(HARD, 7)) is None
 
@@ -137,7 +137,7 @@ def test_without_a_queue_kueue_cannot_be_told_of_the_gang():
 
 def test_kueue_cannot_place_the_entry_alone():
     (loss,) = KUEUE.find_losses(intent(gang(4, 1)), TIERS)
-    assert "a gang of 1 of 4 members cannot be told to kueue" in loss
+    assert "a gang of 1 of 4 members cannot be given to kueue" in loss
 
 
 def test_a_tier_without_a_label_says_which_flag_is_missing():
@@ -149,10 +149,10 @@ def test_a_tier_without_a_label_says_which_flag_is_missing():
 
 def test_kueue_keeps_pods_of_one_template_together_and_not_all():
     (loss,) = KUEUE.find_losses(intent(pack=Pack(HARD, 1), shapes=2), TIERS)
-    assert loss.startswith("hard topology up to tier 1 cannot be told to kueue for pods of diff")
+    assert loss.startswith("hard topology up to tier 1 cannot be given to kueue for pods of diff")
     assert KUEUE.find_losses(intent(shapes=2), TIERS) == ()
 
 
 def test_kueue_does_not_look_at_who_is_in_a_domain():
     losses = KUEUE.find_losses(intent(pack=Pack(HARD, 1), exclusive="lab/rack"), TIERS)
-    assert any("exclusive topology lab/rack cannot be told to kueue" in loss for loss in losses)
+    assert any("exclusive topology lab/rack cannot be given to kueue" in loss for loss in losses)

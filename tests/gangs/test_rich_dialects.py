@@ -48,7 +48,7 @@ def losses_of(dialect, tiers: Tiers = TIERS, **given) -> tuple[str, ...]:
 
 def test_native_topology_is_hard_and_by_label_only():
     (soft,) = losses_of(V1BETA1, pack=Pack(SOFT, 1))
-    assert soft.startswith("soft topology up to tier 1 cannot be told to kubernetes")
+    assert soft.startswith("soft topology up to tier 1 cannot be given to kubernetes")
     assert "schedulingConstraints" not in spec_of(V1BETA1, intent(pack=Pack(SOFT, 1)))
     (bare,) = losses_of(V1BETA1, Tiers(), pack=Pack(HARD, 1))
     assert bare.endswith("run the operator with --tier 1=NAME=LABEL")

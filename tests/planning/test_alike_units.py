@@ -177,7 +177,7 @@ def test_a_unit_that_is_needed_again_is_no_longer_held():
     assert decide(world, instance_policy(2, 1)).held == {}
 
 
-def test_a_unit_that_is_prepared_pays_for_nobody():
+def test_a_unit_that_a_hook_prepares_adds_nothing_to_the_budget():
     gone = frozenset({3})
     world = start(*[(OLD, READY)] * 3, (NEW, READY), hooked=gone, preparing=gone)
     step = plan_step(line(world, instance_policy(3, 1), victims=Victims.BEYOND), NOW)

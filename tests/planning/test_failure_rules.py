@@ -105,7 +105,7 @@ class TestWaits:
         ).restarts
 
     @pytest.mark.parametrize("jump", [-3600.0, 3600.0])
-    def test_a_clock_that_jumps_by_an_hour_makes_nobody_wait_for_it(self, jump: float):
+    def test_a_clock_jump_of_an_hour_delays_no_restart(self, jump: float):
         held = (Failure(0, "new", "life", 2, T0, Crash("x-0", ended_at=T0)),)
         seen = Observed((failed(0, "life", T0, T0),), failures=held)
         assert plan_recovery(group_line(workload(), seen), T0 + jump).restarts
@@ -271,7 +271,7 @@ class TestHold:
         starting = group(2, "a", ready_since=None, group={"phase": Phase.STARTING})
         assert plan(workload(), rolling(starting), T0 + 60).step.rollout.boundary == 1
 
-    def test_an_old_group_that_failed_and_came_back_in_place_pays_for_nobody(self):
+    def test_an_old_group_that_failed_and_came_back_in_place_adds_nothing_to_the_budget(self):
         policy = replace(POLICY, max_unavailable=0)
         seen = rolling(group(2, "a"))
         assert plan(workload(rollout=policy), seen, T0 + 60).step.rollout.boundary == 1

@@ -50,7 +50,7 @@ def test_a_gang_is_the_whole_group_as_it_was_made():
     assert (first.incarnation, first.pack) == ("i0", PACK)
 
 
-def test_a_gang_asks_for_nobody_who_is_made_later():
+def test_a_gang_counts_no_member_that_is_made_later():
     """P2: others that wait for the entry are not waited for by it."""
     (gang,) = plan(workload(Startup.ENTRY_FIRST), observed(group(0)), 0.0).gangs
     assert (gang.size, gang.minimum) == (3, 1)

@@ -90,7 +90,7 @@ def test_a_restart_that_was_broken_off_goes_on():
     assert plan(replace(half, record=None)).retire == ()
 
 
-def test_a_crash_that_was_overcome_before_the_unit_served_is_held_against_nobody():
+def test_a_crash_from_which_a_member_recovered_before_the_unit_served_restarts_nothing():
     served = UnitWorld((READY, READY), frozenset({1}), has_served=True)
     assert plan(served).retire == () and plan(served).failures == ()
     crashed = plan(replace(served, members=(READY, CRASHED)))

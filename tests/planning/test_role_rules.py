@@ -170,7 +170,7 @@ class TestGrowth:
         assert self.plan({"a": 1, "b": 1}, sizes, Skew(share=1 / 3)) == {"a": 2, "b": 2}
         assert self.plan({"a": 2, "b": 2}, sizes, Skew(share=1 / 3)) == {"a": 3, "b": 3}
 
-    def test_nothing_grows_before_what_exists_is_ready_if_that_is_asked_for(self):
+    def test_a_role_with_the_gate_ready_grows_when_its_units_are_ready(self):
         rule = Rule("ratio", ("a", "b"), scale_skew=Skew(share=1.0), gate=Gate.READY)
         asked = workload({"a": 3, "b": 3}, rule)
         half = World((("a", ((0, (NEW, Phase.STARTING)),)), ("b", ((0, (NEW, READY)),))))
@@ -201,7 +201,7 @@ def test_a_group_in_which_all_is_well_has_no_steps():
     assert list(plan(workload(sizes), Observed((settled,)), NOW).steps) == [GROUPS]
 
 
-def test_a_role_that_is_asked_for_no_more_goes():
+def test_a_role_that_left_the_spec_goes():
     asked = workload({"a": 1})
     world = World((("a", ((0, (NEW, READY)),)), ("gone", ((0, (OLD, READY)),))))
     decided = plan(asked, Observed((group_of(world, {"a": 1, "gone": 0}),)), NOW)

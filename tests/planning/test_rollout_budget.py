@@ -60,7 +60,7 @@ class TestExamples:
         assert unseen.replace == ()
         assert plan_budgeted(groups, progress(2, 4, 4), "new", policy).replace == (3, 2)
 
-    def test_going_back_replaces_whoever_serves_nobody_below_the_boundary(self):
+    def test_going_back_replaces_unready_groups_below_the_boundary(self):
         """It takes the whole budget, so those above it, which serve, could never go first."""
         policy = RolloutPolicy(3, max_unavailable=1)
         groups = units([(True, True), (False, False), (True, False)])

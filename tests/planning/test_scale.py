@@ -57,7 +57,7 @@ def test_who_goes_is_chosen_by_readiness_then_cost_then_ordinal(
     assert choose_ordinals(units, wanted, Victims.CHEAPEST, protected).wanted == left
 
 
-def test_the_highest_go_first_where_nothing_else_is_asked_for():
+def test_the_highest_go_first_by_default():
     units = [make_instance(o, (NEW, READY), cost=-o) for o in (0, 3, 5)]
     found = choose_ordinals(units, 1, Victims.HIGHEST)
     assert (found.wanted, found.surplus) == ((0,), (3, 5))

@@ -211,7 +211,7 @@ class TestRollback:
         assert self.plan(None, made_at=NOW - 900, has_served=True).rollbacks == ()
         assert self.plan(None, made_at=NOW - 900).rollbacks != ()
 
-    def test_the_cause_is_the_first_thing_that_is_told(self):
+    def test_the_cause_of_a_rollback_is_the_first_blocker(self):
         assert self.plan(NOW - 60).report.blockers[0].reason == "RollingBack"
 
     @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_a_group_that_was_lost_is_missed():
 
 def test_a_closed_or_missing_queue_is_named():
     closed = explain_gangs(take(), gather(make_group("Pending"), {"status": {"state": "Closed"}}))
-    assert "queue default is Closed and lets nobody in" in closed[0]
+    assert "queue default is Closed and admits no gang" in closed[0]
     absent = explain_gangs(take(), gather(make_group("Pending", queue="gold")))
     assert "queue gold does not exist" in absent[0]
 

@@ -47,11 +47,11 @@ class Watched:
     """A kind of child object that an API has, and how the operator finds its workload."""
 
     kind: Kind
-    decode: Callable[[bytes], Any]  # gives something with ``metadata``
+    decode: Callable[[bytes], Any]  # returns a value that has ``metadata``
     labels: str = ""  # only objects that match this selector are watched
     owners: Callable[[Any], tuple[Key, ...]] = lambda child: ()  # the workloads it may belong to
     remedy: str = ""  # how the user gets the kind served; empty: every cluster serves it
-    is_needed: bool = True  # false: where the cluster does not serve it, the API does without
+    is_needed: bool = True  # false: the API also works on a cluster that does not serve the kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class Settings:
     gangs: tuple[Dialect, ...] = ()  # dialects in use, the default first; empty: no gangs
     tiers: Tiers = field(default_factory=Tiers)  # for dialects that know tiers by labels of nodes
     has_usual: bool = True  # whether the first dialect also serves objects that name no dialect
-    patches_pods: bool = True  # whether running pods are told new counts and keys they lack
-    beside: tuple[Object, ...] = field(default=(), compare=False)  # what a webhook asked to see
+    patches_pods: bool = True  # whether to patch new counts and missing keys into running pods
+    beside: tuple[Object, ...] = field(default=(), compare=False)  # read because a webhook needs it
 
     @property
     def are_given(self) -> bool:
@@ -77,7 +77,7 @@ class Settings:
         return frozenset(kind for dialect in self.gangs for kind in dialect.kinds)
 
     def list_beside(self, kind: Kind) -> tuple[Object, ...]:
-        """The objects of one kind, in any of its versions, that a webhook asked to see."""
+        """The objects of one kind, in any of its versions, that were read for a webhook."""
         named = (found for found in self.beside if found.get("kind") == kind.name)
         return tuple(f for f in named if f["apiVersion"].rpartition("/")[0] == kind.group)
 
@@ -275,7 +275,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """How an API is foretold whose workloads other controllers run."""
+    """How to forecast an API whose workloads other controllers run."""
 
     # A workload as its own controller leaves it when all its pods are ready.
     make_ready: Callable[[Kind, Object], Object]
@@ -302,7 +302,7 @@ class Api:
     has_conditions: bool = True  # false: its definition has none, so ours are not written
     # False: its conditions have no observedGeneration, and the API server would drop ours.
     has_condition_generations: bool = True
-    # The health of an object without groups; None: groups and members tell it.
+    # The health of an object without groups; None: it follows from groups and members.
     read_verdict: Callable[[Object], StatusVerdict | None] = lambda root: None
     # Decisions about a workload that are not in the plan, each as a sentence for users.
     list_decisions: Callable[[Reading[Any]], tuple[str, ...]] = lambda reading: ()

@@ -16,7 +16,7 @@ from kohort.cluster.objects import Kind
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What an API may ask about when a member of one of its workloads has gone."""
+    """Functions that find the objects which remain when a member of a workload has gone."""
 
     find: Callable[[Kind, Key], Any]  # an object that exists, by its kind and name
     list_members: Callable[[Key], Iterable[Any]]  # the members of a workload that exist

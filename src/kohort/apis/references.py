@@ -51,4 +51,4 @@ class Projection:
     kind: Kind
     obj: Object
     status: Object
-    is_ready: bool = False  # it became ready for those who wait for it: write it at once
+    is_ready: bool = False  # it became ready, which a controller waits for: write it at once

@@ -2,9 +2,9 @@
 Work on large objects, done in threads so that other requests need not wait for it.
 
 A request of megabytes can take seconds: reading it, checking it, noting who owns which field.
-Such work is pure, so in a running cluster a thread does it, while the event loop serves others;
-the caller looks afterwards whether the stored object has changed. In a simulation it is done at
-once, since no client waits there and the order of events must not depend on threads.
+Such work is pure, so in a running cluster a thread does it, while the event loop serves other
+requests; the caller checks afterwards whether the stored object has changed. In a simulation it
+is done at once, since no client waits there and the order of events must not depend on threads.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """
 When writes become durable: one commit for each turn of the event loop.
 
-The store tells when it holds writes that are not yet in SQLite. A store in memory is always
-settled, so nothing waits.
+The store calls ``on_dirty`` when it holds writes that are not yet in SQLite. A store in memory
+is always settled, so no answer waits.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """
 Durations, as Go writes them: ``90s``, ``1m30s``, ``1.5h``, ``250ms``.
 
-Flags, scenario files, annotations and the operator's configuration are all read here. A
-plain number is so many seconds, but where a format of Kubernetes' own wants a unit.
+Durations of flags, scenario files, annotations and the operator's configuration are read
+here. A plain number means seconds, except where a format of Kubernetes requires a unit.
 """
 
 import math

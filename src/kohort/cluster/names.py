@@ -1,8 +1,8 @@
 """
 Validation of names: which texts may name objects, labels or ports, with the API server's errors.
 
-A rule takes a text and answers with complaints. Names and label keys repeat from
-object to object, so the answers are remembered.
+A rule takes a text and returns its errors. Names and label keys repeat from
+object to object, so the results are cached.
 """
 
 import re

@@ -1,8 +1,8 @@
 """
 The node labels that say where a node stands: on which host, in which rack, under which spine.
 
-The first is of Kubernetes. The others are what simulated nodes carry; a cluster of
-yours may have labels of its own for the same, which is why flags can name them.
+The first is a label of Kubernetes. Simulated nodes carry the others; a real cluster
+may have other labels for racks and spines, so flags can name them.
 """
 
 HOST = "kubernetes.io/hostname"

@@ -1,8 +1,8 @@
 """
 Whole numbers in texts, as Go reads them: ASCII digits, and no more of them than 64 bits hold.
 
-Python takes the digits of all scripts for digits and not for numbers, and refuses to read
-thousands of them. So texts of strangers are read here.
+Python's ``isdigit`` accepts characters that ``int`` refuses, such as ``²``, and ``int`` refuses
+thousands of digits. So numbers in texts that users or clients send are read here.
 """
 
 from kohort.cluster.fields import show

@@ -1,8 +1,8 @@
 """
 Raw Kubernetes objects: plain JSON values in dictionaries, and readers of their metadata.
 
-Nothing here decides. These are the few paths into an object that everybody
-needs, written once so that a missing ``metadata`` never raises in two ways.
+Nothing here decides. These are the few paths into an object that all packages
+need, written once so that a missing ``metadata`` never raises in two ways.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ import orjson
 
 Object = dict[str, Any]
 
-# Go escapes these, so that the text may stand in a web page. What stands first begins with
-# a byte that few texts have, and one byte is found ten times as fast as three.
+# Go escapes these, so that the text may stand in a web page. In front of each stands its first
+# byte, which few texts contain: a search for one byte is ten times as fast as one for three.
 _ESCAPES = (
     (b"<", b"<", b"\\u003c"),
     (b">", b">", b"\\u003e"),

@@ -1,8 +1,8 @@
 """
 Regular expressions of the API, which are RE2: the time of a search grows with the text alone.
 
-Python's own would follow every way in which ``^(a+)+$`` can be read, and whoever may write a
-definition would decide how long that takes. What is wrong with a pattern is said as Go says it.
+Python's own would try every way in which ``^(a+)+$`` can match, so the author of a definition
+could make a search take for ever. Errors of a pattern have the words of Go.
 """
 
 from collections.abc import Callable

@@ -103,5 +103,5 @@ class Cluster(Protocol):
 
         With ``initial`` the current state comes first, as ADDED lines, and a
         bookmark with the annotation ``k8s.io/initial-events-end`` ends it; a server
-        that cannot do so raises Invalid or BadRequest, and one lists instead.
+        that cannot do so raises Invalid or BadRequest, and the caller lists instead.
         """

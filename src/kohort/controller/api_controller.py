@@ -113,7 +113,7 @@ class ApiController:
         )
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
-        self._passing: dict[Key, set[str]] = {}  # names of those that one plan judges
+        self._passing: dict[Key, set[str]] = {}  # names of losses that only the next plan judges
         self._nodes: Nodes | None = None  # None: rebuild from the caches
         self.informers = informers
         indexes = {_REFERENCE: self._list_references} if api.references else None

@@ -39,7 +39,7 @@ from kohort.views.picture import Picture, find_troubles
 from kohort.views.samples import Sample
 from kohort.views.troubles import MOUNTING_PATIENCE, find_patience_end
 
-_SUBJECTS_MAX = 3  # sets or pods whose Warning events are read; others would repeat them
+_SUBJECTS_MAX = 3  # sets or pods whose Warning events are read; more would say the same
 # A pod may be bound to a node before our cache has the node; after so long the node is gone.
 _NODE_PATIENCE = timedelta(seconds=60)
 _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")

@@ -288,18 +288,18 @@ class Executor:
 
 
 def _put_off(action: Action, address: Address) -> Outcome:
-    why = f"{address.kind.name} {address.name} goes whenever it is made: it is made later"
+    why = f"{address.kind.name} {address.name} vanishes whenever we create it: we try again later"
     return Outcome(action, Result.FAILED, message=why)
 
 
 def _find_taken(action: Patch, body: Object, existing: Object) -> Outcome | None:
-    """The result of an apply whose name is taken by an object outside our caches: the apply
-    would make that object ours, to be deleted together with our workload."""
+    """The refusal of an apply whose name an object of another owner has: the apply would make
+    that object ours, and the garbage collector would delete it with our workload."""
     if _owner_uid(existing) == _owner_uid(body):
         return None
     name = f"{action.address.kind.name} {action.address.name}"
     if is_leaving(existing):
-        why = f"{name} is being deleted: it is made when that one has gone"
+        why = f"{name} is being deleted: we create it when the old one has gone"
         return Outcome(action, Result.FAILED, existing, why)
     owner = find_controller(existing)
     whose = f"belongs to {owner['kind']} {owner['name']}" if owner else "lacks our labels"

@@ -188,7 +188,7 @@ class Election:
             return
 
     def _hold(self, lease: Object, begun: float) -> None:
-        """Count the term from before the request: no other process can have seen it earlier."""
+        """Note the lease as ours from before the request: other processes can only see it later."""
         self._seen, self._seen_at = lease, begun
         self._renewed_at = begun
         self._is_fresh = True

@@ -157,7 +157,7 @@ class RunResult:
 
     failed: bool = False
     again_seconds: float | None = None
-    cost_seconds: float | None = None  # of the plan; None: no estimate for the next run
+    cost_seconds: float | None = None  # time that the plan took; None: no estimate for the next run
 
 
 class WorkQueue(Generic[K]):

@@ -59,7 +59,7 @@ class Memory:
     refusals: Refusals = field(default_factory=Refusals)
     probe_state: ProbeState = field(default_factory=ProbeState)
     dropped: frozenset[str] = frozenset()
-    pruned: dict[Kind, frozenset[str]] = field(default_factory=dict)  # of gangs, by kind
+    pruned: dict[Kind, frozenset[str]] = field(default_factory=dict)  # dropped fields of gangs
     fits: tuple[str, int | None] = ("", None)  # uid and generation of the last validated spec
     status_times: WriteTimes = field(default_factory=WriteTimes)
     projected_times: WriteTimes = field(default_factory=WriteTimes)
@@ -99,9 +99,9 @@ class ReconcileResult:
     observed: Observed | None = None  # None if the workload could not be planned
     done: tuple[Action, ...] = ()
     health: Health | None = None  # the reported verdict; None: nothing was reported
-    workload: Workload | None = None  # as it was planned; None if it could not be
+    workload: Workload | None = None  # as the planner saw it; None if it could not be planned
     decided: Plan | None = None
-    strategy: str = ""  # by which the workload is run, where its API has several
+    strategy: str = ""  # the workload strategy in use, where the API has several
     members: tuple[Any, ...] = ()  # its pods, as the caches hold them
 
 
@@ -349,7 +349,7 @@ def _wait_at_least(seconds: float | None) -> float | None:
 
 
 def _wait_until(due_at: float | None, moment: datetime) -> float | None:
-    """The seconds until a moment; none if it has come, since this plan has heeded it."""
+    """The seconds until a moment; None if it has passed, since this plan took it into account."""
     seconds = 0.0 if due_at is None else due_at - moment.timestamp()
     return _wait_at_least(seconds) if seconds > 0 else None
 

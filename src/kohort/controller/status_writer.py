@@ -26,7 +26,7 @@ class WriteTimes:
     """When the statuses of one workload and its children were last written."""
 
     last: dict[Address, float] = field(default_factory=dict)
-    ready: set[Address] = field(default_factory=set)  # those whose last status said ready
+    ready: set[Address] = field(default_factory=set)  # objects whose last status said ready
 
     def forget_others(self, kept: set[Address]) -> None:
         """Drop the write times of all objects but these."""
@@ -39,7 +39,7 @@ class WriteTimes:
             self.last.setdefault(address, elapsed)
 
     def find_wait(self, address: Address, elapsed: float, *, is_ready: bool) -> float:
-        """The seconds until a status may be written; none are left if it is not above zero."""
+        """The seconds until a status may be written; zero or less if it may be written now."""
         if is_ready and address not in self.ready:
             return 0.0
         return self.last.get(address, -STATUS_SECONDS_MIN) + STATUS_SECONDS_MIN - elapsed
@@ -60,7 +60,7 @@ class StatusWrite:
 
 
 class StatusWriter:
-    """Writes statuses, each at most once a second, unless a workload becomes ready for another."""
+    """Writes each status at most once a second; one that a controller awaits is written at once."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor

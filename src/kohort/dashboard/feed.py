@@ -1,9 +1,9 @@
 """
 The feed of server-sent events: changes with ids, for open pages and for reconnecting ones.
 
-An id names the run of this process and a number. A page that comes back with the id of its last
-change gets what it missed. Where that is forgotten, or was another process, the page is told to
-load everything again.
+An id names the run of this process and a number. A page that reconnects with the id of its last
+change gets the changes after it. If these are dropped, or the id is of another process, the feed
+sends ``reset``, and the page loads everything again.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """
 The recorder: the history of each workload's units, in bounded memory.
 
-Pods tell of their own phases by timestamps, so the time line of a unit is known from its first
-moment on. What a pod does not keep, such as its former incarnation, is recorded here.
+Timestamps in the status of pods show their phases, so the time line of a unit is known from its
+first moment on. What pods do not show, such as a former incarnation, is recorded here.
 """
 
 from collections import deque

@@ -1,9 +1,9 @@
 """
 The server of the dashboard: files, the JSON API, and the feed, behind the gate.
 
-The cluster is not asked for anything before the first page is opened, and what reads it is imported
-then, so that it starts at once. All URLs of the page are relative, so that it works behind a path
-prefix.
+The server sends no request to the cluster before the first page is opened, and imports the code
+that reads it only then, so that it starts at once. All URLs of the page are relative, so that it
+works behind a path prefix.
 """
 
 import asyncio

@@ -3,8 +3,8 @@ The state of the dashboard: a picture of each workload, kept up to date by watch
 
 Only workloads that changed are read and planned again, and those that wait, since time alone may
 change the verdict on them. Work is done in slices, so that requests are answered in between. Until
-the first lists are complete, pages are told which workloads there are and how much is read; rows
-are told as they are made, since a large cluster takes seconds.
+the first lists are complete, pages get the names of workloads and how much is read; rows are sent
+as they are made, since a large cluster takes seconds.
 """
 
 import asyncio

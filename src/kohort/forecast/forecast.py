@@ -5,8 +5,9 @@ The planner decides every step; nothing here knows a rule of rollouts. The clust
 ideal: pods find nodes, become ready after the time that a start takes, and do not fail. What is
 broken now stays broken until it is made anew, so a forecast says where a rollout would stop.
 
-Time passes in thought only. Termination takes none of it, since it is short beside a start, and
-a plan that asks to be made again later (a trial of a new revision, minReadySeconds, a backoff) is.
+Time passes in thought only. Termination takes none of it, since it is short beside a start. Where
+a plan asks for another one later (a trial of a new revision, minReadySeconds, a backoff), the
+forecast makes that plan at that time.
 """
 
 from collections import Counter

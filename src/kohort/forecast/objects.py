@@ -2,8 +2,9 @@
 The forecast for an API whose workloads other controllers run: created, changed, deleted objects.
 
 Read, plan, render, write the actions into objects that exist only here, and begin again. When
-nothing is left to write, all workloads become ready, since what waits for that goes on then. A
-step ends there, as in every forecast. Pods stay as they are: their workloads speak for them.
+nothing is left to write, all workloads become ready, and the objects that wait for them are
+written next. A step ends there, as in every forecast. Pods stay as they are: only the status of
+their workloads counts.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 How long a unit takes to start, measured on the units that run.
 
 A start lasts from the creation of the entry member until all members of the unit are ready. A
-unit of which a container was restarted tells nothing: it became ready later for another reason.
+unit of which a container was restarted is left out: it became ready later for another reason.
 The latest starts count, and of these the median, since one slow pull must not decide.
 """
 

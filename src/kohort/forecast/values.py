@@ -29,8 +29,8 @@ class UnitMove:
     move: Move
     line: Line
     ordinal: int
-    revision: str  # that it has afterwards; of a unit that goes, that it had
-    why: str = ""  # of a unit that goes
+    revision: str  # the unit's revision after the move; before it, if the unit is deleted
+    why: str = ""  # why the unit is deleted
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class ForecastStep:
 class Ending(StrEnum):
     """How a forecast ends."""
 
-    DONE = "done"  # all that the user asks for is reached, and nothing is left to do
+    DONE = "done"  # the workload is as its spec demands, and nothing is left to do
     BLOCKED = "blocked"  # the plan waits for something that does not come by itself
     CUT = "cut"  # more steps follow than a forecast has
     DELETED = "deleted"  # the object is being deleted, so there are no steps
@@ -79,7 +79,7 @@ class Ending(StrEnum):
 class Forecast:
     """The forecast for a workload, if nothing fails."""
 
-    target: str  # the revision that is aimed at
+    target: str  # the revision that the rollout leads to
     former: str  # the revision that most units have now; empty: there are none
     ending: Ending
     steps: tuple[ForecastStep, ...] = ()
@@ -89,9 +89,9 @@ class Forecast:
     amount_before: Amount = Amount()
     amount_peak: Amount = Amount()
     amount_after: Amount = Amount()
-    seconds: float = 0.0  # all together, if a start takes as long as assumed
-    start_seconds: float = 0.0  # that each start was assumed to take
-    blockers: tuple[Blocker, ...] = ()  # why it cannot go on; of the last plan
+    seconds: float = 0.0  # duration of all steps, if a start takes as long as assumed
+    start_seconds: float = 0.0  # assumed duration of each start
+    blockers: tuple[Blocker, ...] = ()  # why the rollout cannot go on, from the last plan
     kept: Mapping[str, int] = field(default_factory=dict)  # units that keep an old revision
 
     @property

@@ -97,7 +97,7 @@ class Instance:
     # What keeps the operator from deleting or updating it until another client has acted, in words.
     delete_hold: str = ""
     update_hold: str = ""
-    is_preparing: bool = False  # that client was told that it is about to go: nothing counts on it
+    is_preparing: bool = False  # that client knows that the unit will go: no rule counts on it
     # All members are ready, but the status of their carrier does not count them yet.
     is_uncounted: bool = False
     # Computed once for each instance, since plans read these many times for healthy instances.
@@ -156,9 +156,9 @@ class RoleInstances:
     instances: tuple[Instance, ...] = ()
     lost: tuple[str, ...] = ()  # members of instances that existed and are gone without a trace
     base: str = ""  # the revision of new instances below the partition; empty: the target
-    failures: tuple[Failure, ...] = ()  # the last one of each instance, lowest ordinal first
+    failures: tuple[Failure, ...] = ()  # the last failure of each instance, lowest ordinal first
     tally: Tally | None = None  # set where another controller makes the instances
-    partition: int = 0  # so many instances keep their revision, the lowest first
+    partition: int = 0  # the lowest instances, so many of them, keep their revision
     # The count that earlier plans let the role grow to, where the operator has recorded one.
     grown: int | None = None
     are_alike: bool = False  # instances have no addresses: any may stand in for any other
@@ -254,8 +254,8 @@ class Observed:
     groups: tuple[Group, ...] = ()
     progress: Progress | None = None  # None before the first write
     exist: int = 0  # groups that exist according to the carrier's status
-    failures: tuple[Failure, ...] = ()  # the last one of each group, lowest ordinal first
-    # The last one of each instance, of groups too that do not exist at the moment.
+    failures: tuple[Failure, ...] = ()  # the last failure of each group, lowest ordinal first
+    # The last failure of each instance, also in groups that do not exist at the moment.
     role_failures: Mapping[Line, tuple[Failure, ...]] = field(default_factory=dict)
     drift: tuple[str, ...] = ()  # edits of other clients, a sentence for each
     moments: tuple[float, ...] = ()  # when the operator can do more about the workload itself

@@ -66,7 +66,7 @@ class Retirement:
 
 
 class Hold(StrEnum):
-    """What a unit waits for before the operator goes on: another client has to let it go."""
+    """The action that a hook of another client holds up: deleting a unit or updating it."""
 
     DELETE = "delete"
     UPDATE = "update"
@@ -98,7 +98,7 @@ class Step:
     retire: tuple[Retirement, ...] = ()
     surplus: frozenset[int] = frozenset()  # units beyond the count, terminating ones included
     amend: tuple[int, ...] = ()  # units to update in place
-    # Units that would be retired or amended now, if another client had let them go.
+    # Units that the operator would retire or amend now if no hook of another client held them.
     held: Mapping[int, Hold] = field(default_factory=dict)
     restarts: tuple[Restart, ...] = ()  # the retired units that failed
     may_complete: frozenset[int] = field(default_factory=frozenset)  # units that get all members

@@ -19,7 +19,7 @@ STRATEGY_ENTRY_POINTS = "kohort.rollout_strategies"
 @cache
 def list_strategies() -> tuple[str, ...]:
     """The names of all strategies, built-in ones first."""
-    # This import takes as long as all that 'kohort --help' needs.
+    # Imported here, since this import would double the time of 'kohort --help'.
     from importlib.metadata import entry_points
 
     found = sorted(point.name for point in entry_points(group=STRATEGY_ENTRY_POINTS))
@@ -175,8 +175,8 @@ class Rule:
     scale_skew: Skew | None = None  # how far their growth may be apart
     gate: Gate = Gate.SCHEDULED  # of growth
     is_ordered: bool = False  # a role is updated only after all roles named before it
-    # The skew counts all units of each role, and roles that are paused or partitioned as well:
-    # no role finishes an update that another one does not.
+    # The skew counts all units of each role, also of paused and partitioned roles: no role
+    # finishes an update while another role is kept from it.
     is_together: bool = False
     # After so many unready seconds of one updated unit all roles go back together; None: never.
     rollback_seconds: float | None = None

@@ -43,7 +43,7 @@ class Reach(StrEnum):
     """Who makes and deletes the units of a line, and where its progress is recorded."""
 
     COUNT = "count"  # another controller does, by a count and a partition that the operator sets
-    SUFFIX = "suffix"  # a StatefulSet does, by replicas and partition; we may delete a pod
+    SUFFIX = "suffix"  # a StatefulSet does, by replicas and partition; the operator may delete pods
     NOTED = "noted"  # the operator does, one by one, by a record that it wrote before
     ANY = "any"  # the operator does, one by one; it keeps no record but the units themselves
 

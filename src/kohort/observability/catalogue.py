@@ -59,7 +59,7 @@ _WORKLOAD = ("kind", "namespace", "name")
 UNITS = _gauge(
     "kohort_units",
     "Units that exist, by level (group, instance, member) and phase (starting, ready, broken, "
-    "leaving). Instances are told by role.",
+    "leaving). Instances are counted by role.",
     *_WORKLOAD,
     "level",
     "phase",
@@ -67,7 +67,7 @@ UNITS = _gauge(
 )
 UNITS_DESIRED = _gauge(
     "kohort_units_desired",
-    "Units that were asked for, by level. Instances are told by role.",
+    "Units that the spec demands, by level. Instances are counted by role.",
     *_WORKLOAD,
     "level",
     "role",

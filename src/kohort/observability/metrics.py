@@ -53,7 +53,7 @@ class Gauge(Metric):
         self._values.clear()
 
     def drop(self, is_gone: Callable[[Labels], bool]) -> None:
-        """Forget the series whose labels say so."""
+        """Forget the series for whose labels the function returns true."""
         for labels in [labels for labels in self._values if is_gone(labels)]:
             del self._values[labels]
 

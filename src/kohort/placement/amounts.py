@@ -4,8 +4,8 @@ Amounts of resources, as integers: CPU in thousandths, everything else in whole 
 What a pod requests is the larger of what its containers need together and what
 starting it needs at the peak, plus overhead. Sidecars (init containers that
 restart always) run beside the containers and beside every later init container.
-What is asked for the pod as a whole takes the place of that. All this holds in any
-unit, so a caller that wants a finer one brings its own reader.
+Requests that the spec makes for the pod as a whole replace that sum. All this holds in
+any unit, so a caller that wants a finer one passes its own reader.
 Fractions round up, so that a sum of rounded requests never passes a node's limit.
 """
 

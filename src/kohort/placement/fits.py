@@ -2,8 +2,8 @@
 Why a gang fits or does not: the best domain of each tier, and what it lacks.
 
 The arithmetic is that of the embedded cluster's scheduler, on the raw objects of any
-cluster. What members say about other pods (affinity, spreading) is not counted, and
-the answer says so.
+cluster. Terms of members about other pods (affinity, spreading) are not counted, and
+the explanation says so.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ class Shortfall:
     """The amount of one resource that a domain lacks for members of one shape."""
 
     resource: str
-    missing: int  # CPU in thousandths, the rest in units; 0: enough, in pieces too small
+    missing: int  # CPU in thousandths, the rest in units; 0: the sum suffices, but on no one node
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Fit:
     domain: str
     nodes: int
     shapes: tuple[ShapeFit, ...]
-    assignments: int  # members that it takes
-    fits: bool  # whether that is enough
+    assignments: int  # members that fit into the domain
+    fits: bool  # whether as many members fit as the gang needs
 
     @property
     def is_mixed_up(self) -> bool:
@@ -75,8 +75,8 @@ class Explanation:
 
     waiting: tuple[str, ...]  # members without a node
     placed: tuple[tuple[str, str], ...]  # members and their nodes
-    needed: int  # how many of those who wait must find room together
-    tiers: tuple[Fit, ...]  # those that were looked at, from near to far; the last is the cluster
+    needed: int  # how many of the waiting members must find room together
+    tiers: tuple[Fit, ...]  # the examined tiers, from near to far; the last is the cluster
     pack: Pack | None
     limit: int | None  # the widest tier that is allowed; none: all are
     errors: tuple[str, ...] = ()  # why the domains form no forest
@@ -105,7 +105,7 @@ class Wish:
     """The requirements of a gang besides its members' requests."""
 
     pack: Pack | None = None
-    needed: int | None = None  # members that start together; without it, all
+    needed: int | None = None  # members that start together; None: all
     # Node labels from broad to narrow, instead of HyperNodes; a tier is called by the last
     # part of its label, as by dialects that know tiers by labels.
     levels: Sequence[str] = ()

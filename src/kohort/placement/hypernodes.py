@@ -2,9 +2,9 @@
 HyperNodes: objects that declare the topology domains of a cluster.
 
 Members are nodes or other HyperNodes. Nodes are named, matched by a pattern (found
-anywhere in the name) or chosen by labels; HyperNodes can only be named. Labels that
-ask for nothing choose nothing, and a member that does not exist yet is no mistake.
-An object of another shape is no domain, and says so; the others are not disturbed.
+anywhere in the name) or chosen by labels; HyperNodes can only be named. An empty
+label selector selects no node, and a member that does not exist yet is no error.
+A malformed object is no domain: its ``error`` says why, and the other objects count.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -2,7 +2,7 @@
 The node index: capacity, free room, labels and taints of all nodes, with bitsets.
 
 A set of nodes is one integer with a bit for each node's slot, so a question to
-a thousand nodes is a few machine words. Two counters tell the rest what moved:
+a thousand nodes is a few machine words. Two counters show callers what has changed:
 ``version`` rises when labels, taints or the set of nodes change (then masks are
 computed again), and ``log`` names the slots whose free room changed (then only
 those are looked at again).

@@ -1,11 +1,11 @@
 """
 The search for a domain: tier by tier, tightest domain first, with exact undo.
 
-A gang goes to the lowest tier of its window that has a domain for it; wider ones are
-not looked at then. Inside a domain each subgroup is searched for in the same way,
-the largest first, and once more in the order in which they were declared. Domains
-that hold all members go before those that only hold as many as must be. Equal
-ones are taken by name. There is no way back from one domain's subgroup to another.
+A gang goes to the lowest tier of its window that has a domain for it; the search does
+not try wider tiers then. Inside a domain it places each subgroup in the same way, the
+largest first, and if that fails in the order in which they were declared. Domains that
+hold all members come before those that hold only the required number; equal domains come
+by name. The search never goes back to try another domain for a subgroup that is placed.
 """
 
 from collections import Counter

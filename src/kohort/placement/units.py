@@ -1,9 +1,9 @@
 """
 Units: the sets of pods that are placed together or not at all.
 
-A unit is a gang, or a subgroup of one: members in batches that ask alike, how many
-of them must find room or none does, and the window of tiers in which a domain for
-them is looked for. Members are values of the caller; placement does not look into them.
+A unit is a gang, or a subgroup of one: its members in batches with equal requests, how
+many of them must find room, and the window of tiers in which the search looks for a
+domain. Members are values of the caller; placement does not read them.
 """
 
 from collections import Counter
@@ -41,12 +41,12 @@ class Unit:
 
     batches: tuple[Batch, ...] = ()
     needed: int = 0  # members of it that must find room, those of its parts included
-    window: Window | None = None  # none: anywhere in what holds it
-    pinned: int | None = None  # the domain of those who have nodes already
-    minima: Mapping[str, int] = field(default_factory=dict)  # members of each role
+    window: Window | None = None  # None: anywhere in the domain of the unit around it
+    pinned: int | None = None  # the domain of the members that have nodes already
+    minima: Mapping[str, int] = field(default_factory=dict)  # members needed of each role
     parts: tuple["Unit", ...] = ()
     policy: str = ""  # parts of one policy are counted together
-    parts_needed: Mapping[str, int] = field(default_factory=dict)  # parts of each policy
+    parts_needed: Mapping[str, int] = field(default_factory=dict)  # parts needed of each policy
 
     @property
     def size(self) -> int:

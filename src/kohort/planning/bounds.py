@@ -58,13 +58,13 @@ class _Counts:
     wanted: int
     exist: int
     reached: int  # existing units that have passed the rule's gate for growth
-    updated: int  # of the units that progress is a share of
-    updated_ready: int  # surge units are not counted in place of others
+    updated: int  # updated units among ``whole``
+    updated_ready: int  # updated and ready units among ``whole``, without surge
     goal: int  # units that the rollout has to update: those above the partition
     stale: int
-    whole: int  # the units that progress is a share of: the goal, or all units
+    whole: int  # the units of which progress is a share: the goal, or all units
     is_paused: bool = False
-    is_stuck: bool = False  # no old unit can change as it runs, and none may be made anew
+    is_stuck: bool = False  # the policy allows updates in place only, and no old unit can take one
 
     @property
     def progress(self) -> float:
@@ -78,7 +78,7 @@ class _Counts:
 
     @property
     def stop(self) -> str:
-        """Why the role gets no further by itself, after a comma; empty if it does."""
+        """A clause for messages: why the role's rollout goes no further; empty if it does."""
         if self.is_paused:
             return ", whose rollout is paused,"
         if self.is_stuck:
@@ -137,17 +137,17 @@ def _count(held: RoleInstances, rule: Rule, workload: Workload) -> _Counts:
         )
     else:
         reached = len(live)
-    # A unit below the partition may be updated, too, and stands for none that is measured.
+    # An updated unit below the partition must not count in place of one above the partition.
     measured = [i for i in held.list_unprotected(partition) if i.phase is not Phase.LEAVING]
     updated = [i for i in measured if i.revision == held.revision]
-    # A unit beyond the wanted count goes when all others are updated: no role waits for an old one,
-    # and a new one stands for no wanted unit, unless it will stay in its place.
+    # The rollout deletes surge units at its end. So no role waits for an old surge unit, and a
+    # new one counts for no wanted unit, unless units are alike and the new one stays.
     staying = [i for i in measured if held.are_alike or i.ordinal < held.wanted]
     stale = sum(i.revision != held.revision for i in staying)
     ready = sum(i.revision == held.revision and i.phase is Phase.READY for i in staying)
     ready = min(ready, held.wanted - partition - stale)
     # A unit missing below the highest ordinal existed before: making it again is no growth.
-    # Ordinals of units that are alike tell nothing: a new one takes a number that was never used.
+    # Ordinals of units that are alike prove nothing: each new unit gets a number never used before.
     ordinals = () if held.are_alike else (i.ordinal + 1 for i in held.instances)
     extent = max(ordinals, default=0)
     exist = max(len(live), min(extent, held.wanted), held.grown or 0)
@@ -158,7 +158,7 @@ def _count(held: RoleInstances, rule: Rule, workload: Workload) -> _Counts:
 
 
 def _is_stuck(role: Role, held: RoleInstances, partition: int) -> bool:
-    """Whether a role has old units, and none of them can follow as its policy demands."""
+    """Whether a role has old units, and its policy demands updates in place that are impossible."""
     old = [i for i in held.list_unprotected(partition) if i.revision != held.revision]
     is_only = role.amendment is Amendment.ONLY
     return is_only and bool(old) and not any(instance.may_amend for instance in old)

@@ -4,9 +4,9 @@ Hooks: another client may hold a unit until it is prepared to be deleted or upda
 A client that drains an engine or saves its cache holds the unit by its own hook. All other rules
 decide first which units go and which are updated, within the budget; then the units that are held
 are left out of the step, and named in it, so that the carrier tells that client. From that moment
-on nothing counts on the unit, as it may go at any time: it costs the budget like a unit that has
-gone. If a later plan needs the unit, it is no longer named, and the client is told that, too. A
-failed unit is held by nothing, since its members do not work.
+on no rule counts on the unit, since the client may let it go at any time: it costs the budget like
+a unit that has gone. If a later plan keeps the unit, the step no longer names it, and the carrier
+tells the client so. No hook holds a failed unit, since its members do not work.
 """
 
 from dataclasses import replace

@@ -34,7 +34,7 @@ class LineState:
     units: tuple[Instance, ...]
     progress: Progress | None = None
     failures: tuple[Failure, ...] = ()
-    # Those of instances in each unit, which the lines of the instances record.
+    # Failures of the instances in each unit, which the lines of the instances record.
     inner_failures: tuple[Failure, ...] = ()
     recovery: RecoveryPolicy | None = None  # None: the policy of another level handles failures
     startup: Startup = Startup.TOGETHER
@@ -45,8 +45,8 @@ class LineState:
     tally: Tally | None = None  # set where another controller makes the units
     may_roll: bool = True  # false: units keep their revision until their group is replaced
     is_ordered: bool = False  # the operator makes and deletes units one at a time, in order
-    parts: tuple[Part, ...] = ()  # of each unit, where its members start in an order
-    ordinals: tuple[int, ...] = ()  # by rank, where units are numbered by rank
+    parts: tuple[Part, ...] = ()  # the parts of each unit, where its members start in an order
+    ordinals: tuple[int, ...] = ()  # the ordinal of each rank, where units are numbered by rank
     taken: frozenset[int] = frozenset()  # ordinals that no new unit may have, if all are alike
 
     def name_unit(self, number: int) -> str:

@@ -25,7 +25,7 @@ MAKE_MAX = 1_000  # units that one plan makes; the next plan makes more
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The ordinals of a line: the wanted, lowest first, and the surplus, first to go last."""
+    """The wanted ordinals of a line, lowest first, and the surplus, whose last one goes first."""
 
     wanted: tuple[int, ...]
     surplus: tuple[int, ...] = ()
@@ -72,7 +72,7 @@ def choose_alike(
     Old units come first, so that the partition protects so many of them and no others; then new
     units, then those that the user wants replaced. A missing unit is made from the old revision
     while fewer old ones exist than the partition protects. Extra units of a rollout are new ones:
-    they stay when the old ones have gone, and none of them was made in vain.
+    they stay when the old ones have gone, so no unit is made only to be deleted.
     """
     found = list(units)
     live = sorted((u for u in found if u.phase is not Phase.LEAVING), key=_worth)
@@ -110,7 +110,7 @@ def spare_alike(
     The surplus without new units that stand in for old ones which go in the same step.
 
     When a line shrinks during a rollout, units that are not ready count as surplus first. If the
-    step also replaces the old unit that is left, all would go and one be made again.
+    step also replaced the remaining old unit, all units would go and one would be made again.
     """
     if state.victims is not Victims.ALIKE or not replaced:
         return surplus
@@ -122,7 +122,7 @@ def spare_alike(
 
 
 def _worth(unit: Instance) -> tuple[bool, int, float, int]:
-    """The order of units that are alike: those that serve, are dear and have run long first."""
+    """The order of alike units: ready ones first, then by deletion cost, then the oldest."""
     return not _serves(unit), -unit.cost, unit.made_at, unit.ordinal
 
 

@@ -146,13 +146,13 @@ def _roll(
     rollout = spare_edited(rollout, state, units, policy)
     rollout = hold_rollout(rollout, progress, policy, untrusted)
     if state.reach is Reach.ANY and (state.victims is Victims.BEYOND or not rollout.replace):
-        # Otherwise an old unit that goes now leaves its place to one that seems to be surplus.
+        # Otherwise a unit that takes the place of a replaced old unit would count as surplus.
         rollout = shrink_line(rollout, units, policy)
     return _leave_surplus(rollout, state)
 
 
 def _cap_alike(rollout: Rollout, state: LineState) -> Rollout:
-    """The step with no more extra units than new ones are still missing, where units are alike."""
+    """The step with at most as many extra units as new units are missing, where units are alike."""
     if state.victims is not Victims.ALIKE:
         return rollout
     live = [unit for unit in state.units if unit.phase is not Phase.LEAVING]

@@ -1,9 +1,9 @@
 """
 Admission and conversion of Kohort's own APIs in this process, without HTTP calls of webhooks.
 
-The embedded cluster asks them first and then whatever webhooks are configured; their own kinds
-are converted by them alone, wherever the definition says that a webhook is.
-The same functions answer over HTTPS in a real cluster.
+The embedded cluster calls them first and the configured webhooks after them. Objects of Kohort's
+own kinds are converted here alone, whichever webhook the definition names. The same functions
+answer over HTTPS in a real cluster.
 """
 
 from collections.abc import Callable, Sequence

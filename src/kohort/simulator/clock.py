@@ -1,10 +1,10 @@
 """
 Clocks of the simulated control plane: wall time for timestamps, simulated seconds for delays.
 
-Delays of the simulated parts pass at ``speed`` times the wall's pace, can be
-paused and stepped; timestamps stay wall time, or ages would be negative. Under
-a virtual clock both are one, and move only when they are told to. A clock of its own is
-a running cluster's in which both are one: what is shown there is the same in every run.
+Delays of the simulated components pass at ``speed`` times the wall's pace, can be
+paused and stepped; timestamps stay wall time, or ages would be negative. A virtual
+clock gives both from one time, which moves only when the simulation advances it. An
+``OwnClock`` does the same in a running cluster, so that every run shows the same times.
 """
 
 from collections.abc import Callable

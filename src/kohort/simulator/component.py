@@ -1,15 +1,15 @@
 """
 The interface of a component of the simulated control plane, and its actions as values.
 
-A component is a scheduler, a kubelet, a StatefulSet controller. It is told of changes
-(``observe``) and names the keys that must be looked at; then, for one key at a
-time, it looks at its own caches (``View``) and answers with a ``Step``: actions,
-and when to look again. It never calls the API, reads a clock or draws a random
-number, so a step can be tested by itself and replayed from a seed.
+A component is a scheduler, a kubelet, a StatefulSet controller. Its runner passes it
+changes (``observe``), and it returns the keys to reconcile; then, for one key at a
+time, it reads its own caches (``View``) and returns a ``Step``: actions, and when the
+key is due again. It never calls the API, reads a clock or draws a random number, so a
+step can be tested by itself and replayed from a seed.
 
 Each component has its own cache for each kind. They may lag behind the store and
 behind each other, as in a real control plane: a component must be right anyway.
-Actions may be refused (another client wrote first); the key is then looked at
+Actions may be refused (another client wrote first); the key is then reconciled
 again, later. Steps must be idempotent and level-triggered.
 """
 

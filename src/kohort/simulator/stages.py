@@ -1,9 +1,8 @@
 """
 Stages of a simulated container's life, and how long each takes.
 
-The table is data, so that a scenario can pass its own. A pod can override each
-stage, and can be told to misbehave, by annotations under ``sim.kohort.dev/``; so
-can a node.
+The table is data, so that a scenario can pass its own. Annotations of a pod or a node
+under ``sim.kohort.dev/`` override each stage, and make the pod misbehave.
 Jitter comes from a hash of the pod's uid: pods of one set do not move in
 lockstep, and the same run gives the same times.
 """

@@ -1,9 +1,10 @@
 """
 Applying a takeover and undoing it: check, stop, swap webhooks, start, and wait for silence.
 
-``apply`` may be run again after any end: it looks at the cluster and the record and goes on. It
-stops at the first surprise, and leaves what it did to ``undo``. Silence is what is believed: our
-process holds the leases, no plan has a write left, and no object of a workload has gone or come.
+``apply`` may be run again however it ended: it reads the cluster and the record and goes on. It
+stops at the first surprise, and leaves it to ``undo`` to revert its writes. A takeover is done when
+all is silent: our process holds the leases, no plan has a write left, and no object of a workload
+has been created or deleted.
 """
 
 from collections.abc import Callable, Sequence

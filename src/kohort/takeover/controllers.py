@@ -4,8 +4,8 @@ Finds the Deployments and webhook configurations of the other controller; pure.
 Names decide, never what a webhook is about: policy engines and schedulers have webhooks about the
 same APIs. A Deployment is known by upstream's name, in whichever namespace, by the user naming it,
 or by standing alone behind a Service that a configuration with upstream's name leads to. A
-configuration is known by upstream's name, or by leading only to such Deployments: nobody answers
-it when they are stopped. Everything else that is about the APIs is only noted.
+configuration is known by upstream's name, or by leading only to such Deployments: when they are
+stopped, no server answers its webhooks. Everything else that is about the APIs is only noted.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

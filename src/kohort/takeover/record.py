@@ -1,7 +1,7 @@
 """
 The record of a takeover: the original objects for an undo, in a ConfigMap; pure.
 
-Whatever a step destroys is in the record before the step acts. Secrets are never in it.
+An object that a step destroys is in the record before the step acts. Secrets are never in it.
 """
 
 import json
@@ -105,8 +105,8 @@ def find_unexpected(record: Record, expected: Container[Place]) -> Place | None:
     """
     An object in the record that no takeover replaces, so another client edited the record.
 
-    Undoing creates what the record says, with the rights of its user. Who may write ConfigMaps
-    here must not get a role by that.
+    An undo creates the objects in the record with the rights of the user who runs it. A client
+    that may write ConfigMaps here must not gain a role by that.
     """
     for obj in record.saved:
         place = place_of(obj)

@@ -2,8 +2,8 @@
 The shadow: Kohort's controllers run beside the other one for a while, and write nothing.
 
 Each planned write is reported once, when it is first seen, and once more when it is planned no
-longer: then the other controller has done the same, or the cause has gone, and whoever wrote the
-object last is named. What is still planned at the end is a difference that stays.
+longer: then the other controller has done the same, or the cause has gone, and the report names the
+last writer of the object. A write that is still planned at the end is a difference that stays.
 """
 
 import asyncio

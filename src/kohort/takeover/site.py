@@ -1,7 +1,7 @@
 """
 The I/O of a takeover: it reads the cluster, stores the record, and sends one write at a time.
 
-Nothing is decided here. A conflict means that the look was old: the next one decides again.
+Nothing is decided here. After a conflict the cluster is read again, and the steps decide anew.
 """
 
 import asyncio

@@ -1,9 +1,10 @@
 """
 The steps of a takeover and of its undo, as pure decisions: a write, a wait, or a refusal.
 
-Each step looks at what is seen and at the record, and asks for one write at a time. What a write
-destroys is in the record that comes with the decision, and is stored before the write. A step that
-finds all as it should be is done, whoever did it: so a run that was killed goes on.
+Each step reads the observed state and the record, and returns one write at a time. Objects that a
+write destroys are in the record that comes with the decision, which is stored before the write. A
+step is done when the state is as it should be, even if an earlier run or another client made it so:
+so a run after a kill goes on.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ class SeenLease:
     name: str  # with its namespace
     holder: str = ""
     is_ours: bool = False  # a process of Kohort holds it
-    is_held: bool = False  # by anybody, and not expired
+    is_held: bool = False  # some process holds it, and it has not expired
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,10 +93,10 @@ class ClusterOptions(TypedDict, total=False):
     gpus_per_node: int
     racks: int
     speed: float  # divides the delays of the simulated parts
-    spines: int  # that the racks stand under
-    gang: str  # a scheduler that places pods together: its kinds are served then
+    spines: int  # network spines, over which the racks are spread
+    gang: str  # a scheduler that places pods together; the cluster serves its kinds
     late_events: bool  # a fault: watch events of a write come after its response
-    operator: bool  # Kohort's own operator runs in it, and its kinds are served
+    operator: bool  # Kohort's own operator runs in the cluster, which serves its kinds
 
 
 @dataclass(frozen=True, slots=True)

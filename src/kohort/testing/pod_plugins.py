@@ -6,9 +6,9 @@ The rules that every plugin of ModelServing must keep, as a check for authors of
     def test_my_plugin():
         assert check_plugin(Zone, config={"zones": ["a", "b"]}) == []
 
-The hooks are asked about each pod of a ModelServing with two groups, two roles, entries and
-workers. A hook must give the same pod each time, give a pod that it has changed already back as it
-is, and leave alone what tells the operator where a pod belongs.
+The check calls the hooks for each pod of a ModelServing with two groups, two roles, entries and
+workers. A hook must give the same pod each time, return a pod that it has changed before as it
+is, and leave alone the names and labels by which the operator finds the place of a pod.
 """
 
 from collections.abc import Callable, Iterator

@@ -7,12 +7,12 @@ An exhaustive search for faults of a rollout strategy, for authors of strategies
         assert check_strategy(plan_my_way) == []
 
 The search knows nothing of any planner. It walks through every state that a small cluster can
-reach: a set that makes and replaces units as it likes within what it was told, units that become
-ready, one that may fail, and a controller that may act on a view which is one change old. A
-strategy passes if, in every state, no more units exist than may, enough serve, nothing is given
-up that the budget does not pay for, no unit below the partition is released, and the rollout can
+reach: a StatefulSet that makes and replaces units in any order within its count and partition,
+units that become ready, one that may fail, and a controller whose view may be one change old. A
+strategy passes if, in every state, no more units exist than surge allows, enough are ready, it
+releases no more units than the budget allows and none below the partition, and the rollout can
 still end. It must decide the same each time, in whatever order the units are listed: only then
-can the search ask once for each state.
+is one call for each state enough.
 """
 
 from collections import deque
@@ -76,7 +76,7 @@ class World:
     count: int
     slots: tuple[_Slot, ...]
     target: str
-    failures: int  # that may still happen
+    failures: int  # how many units may still fail
     view: tuple[_Slot, ...]  # the slots before the last change
 
     @property

@@ -6,7 +6,7 @@ The rules that every workload strategy of InferenceService must keep, as a check
     def test_my_strategy():
         assert check_workload_strategy(MyStrategy(), {"example.com/workload": "mine"}) == []
 
-The annotations are those by which a service asks for the strategy. It is asked for services of an
+The annotations are those by which a service chooses the strategy. The check renders services of an
 engine alone, with a router, and with a decoder and a router, on one node and on several; services
 of a mode that it refuses are left out. It must render the same objects each time, whether they
 exist or not, and only objects that the operator may own for the service.

@@ -207,7 +207,7 @@ def test_row_plugin_lws_is_added():
     assert (plugin["name"], plugin["type"]) == ("lws", "BuiltIn")
 
 
-def test_the_role_has_the_name_that_was_asked_for():
+def test_the_role_has_the_requested_name():
     (role,) = convert(lws(), "serve")["spec"]["template"]["roles"]
     assert (role["name"], role["replicas"]) == ("serve", 1)
 

@@ -29,7 +29,7 @@ def test_an_object_goes_there_and_back():
     assert convert(old, "v2") == stored
 
 
-def test_an_object_in_the_version_that_is_asked_for_is_left_as_it_is():
+def test_an_object_in_the_requested_version_is_left_as_it_is():
     assert convert(make_gadget(tint="void"), "v2") == make_gadget(tint="void")
 
 
@@ -50,7 +50,7 @@ def test_what_cannot_be_converted_is_refused_with_a_sentence(obj, wanted, why):
         convert(obj, wanted)
 
 
-def test_a_mistake_of_a_converter_is_told_as_one():
+def test_an_exception_of_a_converter_is_reported_as_our_mistake():
     with pytest.raises(ConverterMistake, match=r"Gadget g .* a mistake of Kohort \(KeyError\)"):
         convert(make_gadget(tint="void"), "v1")
 

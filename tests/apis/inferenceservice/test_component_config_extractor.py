@@ -246,7 +246,7 @@ def tuned(held_model=None, held_weight=None, **spec) -> ComponentConfig:
     return engine(obj, held_model or model(), runtime(), held_weight or weight())
 
 
-def test_fine_tuned_weights_are_told_by_annotations_and_labels():
+def test_annotations_and_labels_name_fine_tuned_weights():
     config = tuned()
     assert config.annotations["ome.io/inject-fine-tuned-adapter"] == "tuned"
     assert config.annotations["ome.io/fine-tuned-weight-ft-strategy"] == "lora"

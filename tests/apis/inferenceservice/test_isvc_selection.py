@@ -65,7 +65,7 @@ def test_of_equal_scores_the_nearer_range_wins():
     assert reasons_of(wide, near) == {"a": "the sizes of ClusterServingRuntime b are nearer to 8B"}
 
 
-def test_of_equal_ranges_the_name_decides_and_the_other_is_told():
+def test_of_equal_ranges_the_name_decides_and_the_reason_is_given_for_the_other():
     assert chosen(runtime("b"), runtime("a")) == "a"
     assert "set distinct priorities" in reasons_of(runtime("b"), runtime("a"))["b"]
 

@@ -24,7 +24,7 @@ def test_a_workload_keeps_its_spec_when_the_runtime_changes():
     assert find_held(plan, live(stamped(service())), True) == {DEPLOYMENT}
 
 
-def test_nothing_is_held_while_nobody_serves_or_where_the_user_lets_it_follow():
+def test_nothing_is_held_while_no_pod_serves_or_where_the_user_allows_updates():
     held = live(stamped(service()))
     assert not find_held(stamped(service(), model(), NEWER), held, False)
     follows = service(annotations={labels.AUTO_UPDATE: "true"})

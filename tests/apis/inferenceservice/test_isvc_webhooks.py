@@ -64,7 +64,7 @@ def test_webhooks_bear_upstreams_names_and_lie_where_upstream_keeps_them():
     assert pods["namespaceSelector"]["matchExpressions"][0]["key"] == "control-plane"
 
 
-def test_webhooks_are_asked_at_upstreams_paths():
+def test_webhooks_have_upstreams_paths():
     assert [hook.path for hook in WEBHOOKS] == [
         "/mutate-ome-io-v1beta1-inferenceservice",
         "/mutate-pods",

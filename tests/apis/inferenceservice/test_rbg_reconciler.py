@@ -92,7 +92,7 @@ POLICY = kinds.COORDINATED_POLICY
 RATIO = "kohort.dev/coordination-ratio"
 
 
-def test_a_ratio_is_told_to_the_policy_of_the_group():
+def test_a_ratio_is_written_into_the_policy_of_the_group():
     found = planned(rbg(router={}, annotations={RATIO: "engine=1, router=2"})).find(POLICY, "chat")
     notes = found["metadata"]["annotations"]
     assert notes == {"kohort.dev/ratio": '{"rollout":{"engine":1,"router":2}}'}

@@ -52,7 +52,7 @@ def test_an_engine_that_may_go_to_zero_is_refused_with_the_reason():
         planned(rbg(engine={"minReplicas": 0}))
 
 
-def test_a_cluster_without_the_kind_is_told_what_to_do():
+def test_the_error_for_a_kind_that_is_not_served_says_what_to_do():
     with pytest.raises(ServiceError, match="does not serve RoleBasedGroup") as error:
         planned(rbg(), unserved=frozenset({kinds.ROLE_BASED_GROUP}))
     assert error.value.reason == "WorkloadReconcileFailed"

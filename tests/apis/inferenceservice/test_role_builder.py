@@ -128,7 +128,7 @@ def test_workers_are_not_scraped():
     assert worker["team"] == "a"
 
 
-def test_queues_are_told_by_labels():
+def test_labels_name_the_queue():
     found = role(rbg(annotations={"ome.io/volcano-queue": "fast"}))
     template = found["standalonePattern"]["template"]
     assert template["metadata"]["labels"]["volcano.sh/queue-name"] == "fast"

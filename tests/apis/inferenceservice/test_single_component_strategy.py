@@ -125,7 +125,7 @@ def service_of(obj, *held, name="chat-engine") -> dict:
     return planned(obj, *held).find(SERVICE, name)
 
 
-def test_a_service_without_ports_is_asked_at_8080():
+def test_a_service_without_ports_gets_port_8080():
     assert service_of(service())["spec"] == {
         "type": "ClusterIP",
         "selector": {"app": "chat-engine"},
@@ -140,7 +140,7 @@ def test_a_service_carries_no_annotations_that_only_pods_need():
     assert not {"prometheus.io/port", "rdma.ome.io/auto-inject"} & set(metadata["annotations"])
 
 
-def test_a_load_balancer_has_the_address_that_is_asked_for():
+def test_a_load_balancer_has_the_address_of_the_annotation():
     notes = {"ome.io/service-type": "LoadBalancer", "ome.io/load-balancer-ip": "10.0.0.9"}
     spec = service_of(service(annotations=notes))["spec"]
     assert (spec["type"], spec["loadBalancerIP"]) == ("LoadBalancer", "10.0.0.9")

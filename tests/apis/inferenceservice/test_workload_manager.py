@@ -73,7 +73,7 @@ def test_strategies_are_listed_in_the_order_of_registration():
         (Recorded("a", True), "the name a is registered already"),
     ],
 )
-def test_what_cannot_be_told_apart_is_not_registered(strategy, words: str):
+def test_strategies_without_a_unique_name_are_not_registered(strategy, words: str):
     found = manager(Recorded("a", True))
     with pytest.raises(ValueError, match=words):
         found.register_strategy(strategy)
@@ -98,7 +98,7 @@ def test_one_that_does_not_apply_is_passed_over_without_validation():
     assert (first.asked, second.asked) == (["applicable"], ["applicable", "validate"])
 
 
-def test_incompatible_modes_are_an_error_and_no_other_is_asked():
+def test_incompatible_modes_are_an_error_and_no_other_strategy_is_tried():
     first, second = Recorded("a", True, "no such mode"), Recorded("b", True)
     with pytest.raises(ServiceError, match="no such mode") as error:
         select(manager(first, second))
@@ -106,7 +106,7 @@ def test_incompatible_modes_are_an_error_and_no_other_is_asked():
     assert second.asked == []
 
 
-def test_where_none_applies_selection_fails_and_names_those_that_were_asked():
+def test_where_no_strategy_applies_the_error_names_those_that_were_tried():
     with pytest.raises(ServiceError, match="asked were a, b") as error:
         select(manager(Recorded("a", False), Recorded("b", False)))
     assert error.value.reason == "StrategySelectionFailed"

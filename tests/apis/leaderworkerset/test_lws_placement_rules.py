@@ -114,7 +114,7 @@ def test_two_wishes_that_differ_are_warned_of():
     assert "differs from spec.networkTopology, which holds" in warning
 
 
-def test_a_topology_that_nobody_is_told_of_is_warned_of():
+def test_a_topology_that_reaches_no_scheduler_is_warned_of():
     (warning,) = warnings(asking({"highestTierAllowed": 1}), DEFAULTS)
     assert "has no effect" in warning
 
@@ -125,14 +125,14 @@ def test_a_scheduler_of_ones_own_is_warned_of():
     assert "mine is not told of spec.networkTopology" in warning
 
 
-def test_a_dialect_that_nobody_was_told_of_is_refused():
+def test_a_dialect_that_the_operator_does_not_use_is_refused():
     (error,) = refusals(asking(annotations={labels.GANG: "kai"}))
     assert 'supported values: "volcano", "coscheduling", "none"' in error
     for known in ("volcano", "coscheduling", "none"):
         assert refusals(asking(annotations={labels.GANG: known})) == []
 
 
-def test_two_who_hold_back_the_pods_of_a_group_are_refused():
+def test_two_schedulers_that_hold_back_the_pods_of_a_group_are_refused():
     """lws#1075: a provider of ours together with Kubernetes' own, or with Kueue."""
     native = asking()
     native["spec"]["scheduling"] = {}

@@ -187,7 +187,7 @@ def test_a_pod_that_makes_no_sense_is_refused(name: str, change: Object, reason:
     assert mutate_pod(pod) == PodRefused(reason)
 
 
-def test_a_subgroup_of_nobody_is_refused_and_does_not_divide_by_zero():
+def test_a_subgroup_of_size_zero_is_refused_and_does_not_divide_by_zero():
     for name, leads in (("lw-0-1", False), ("lw-0", True)):
         pod = bare_pod(name, is_leader=leads, subgroup_size="0")
         pod["spec"]["containers"][0]["resources"] = {"limits": {"google.com/tpu": "4"}}

@@ -84,7 +84,7 @@ def test_requests_are_summed_without_rounding():
     assert pod_group(found)["spec"]["minResources"] == {"cpu": "250m", "memory": "2560Mi"}
 
 
-def test_queue_and_both_topologies_are_told():
+def test_the_gang_has_the_queue_and_both_topologies():
     policies = {
         "groupPolicy": {"mode": "hard", "highestTierAllowed": 2},
         "rolePolicy": {"mode": "soft", "highestTierName": "rack"},

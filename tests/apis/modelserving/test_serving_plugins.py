@@ -67,7 +67,7 @@ def test_plugins_run_in_the_order_of_the_list_and_see_what_others_did():
     ],
     ids=str,
 )
-def test_a_plugin_is_asked_about_pods_in_scope(scope: Object, runs: list[bool]):
+def test_a_plugin_is_called_for_pods_in_scope(scope: Object, runs: list[bool]):
     asked = asking({"name": "append", "config": "x", "scope": scope})
     made = [pod(asked, index, registry=REGISTRY) for index in (0, 1)]
     assert ["order" in annotations_of(found) for found in made] == runs
@@ -126,7 +126,7 @@ def test_a_ready_pod_gets_the_labels_that_a_plugin_gives_it_then():
     assert build_chain([PluginSpec("lws")], REGISTRY).find_ready_patch(request) is None
 
 
-def test_the_demo_plugin_sets_what_it_is_told():
+def test_the_demo_plugin_sets_what_its_config_names():
     config = {
         "runtimeClassName": "nvidia",
         "annotations": {"team": "a"},

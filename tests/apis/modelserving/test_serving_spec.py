@@ -75,9 +75,7 @@ def test_a_surge_is_a_field_or_an_annotation_and_never_more_than_there_are(
         (PluginSpec("p", roles=("prefill",)), False, False),
     ],
 )
-def test_a_plugin_is_asked_about_the_pods_in_its_scope(
-    plugin: PluginSpec, entry: bool, worker: bool
-):
+def test_a_plugin_applies_to_the_pods_in_its_scope(plugin: PluginSpec, entry: bool, worker: bool):
     asked = (plugin.applies_to("decode", True), plugin.applies_to("decode", False))
     assert asked == (entry, worker)
 

@@ -116,7 +116,7 @@ def test_a_current_revision_that_no_group_has_any_more_is_not_kept():
 
 @pytest.mark.parametrize(("partition", "current"), [(1, "old"), (0, "new")])
 @pytest.mark.parametrize("is_leaving", [True, False], ids=["leaving", "gone"])
-def test_the_revision_of_a_group_that_a_partition_keeps_is_told_until_the_group_is_back(
+def test_the_status_names_the_revision_of_a_group_that_a_partition_keeps_until_the_group_is_back(
     partition: int, current: str, is_leaving: bool
 ):
     asked = serving(rolloutStrategy=rolling(partition=partition))

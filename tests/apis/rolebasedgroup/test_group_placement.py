@@ -76,14 +76,14 @@ def test_ports_are_stored_by_pod_or_by_component():
     assert ports.read_ports(notes, keys.of_role) == {"leader.grpc": 30001}
 
 
-def test_pods_are_told_their_ports_and_annotated():
+def test_pods_get_variables_and_annotations_for_their_ports():
     leader = pod_named("pd-prefill-0-leader-0", CHOSEN)
     assert env_of(leader)["OWN"] == "30001"
     assert annotations_of(leader)["my/port"] == "30001"
     assert env_of(pod_named("pd-prefill-0-worker-1", CHOSEN))["HTTP"] == "30003"
 
 
-def test_a_component_is_told_addresses_and_ports_of_others():
+def test_a_component_gets_addresses_and_ports_of_others():
     router = env_of(pod_named("pd-prefill-0-router-0", CHOSEN))
     wanted = "pd-prefill-0-leader-0.s-pd-prefill.ns1.svc.cluster.local"
     assert router["LEADER_ADDR"] == wanted
@@ -98,13 +98,13 @@ def test_an_unallocated_port_is_named():
     server = group(components("prefill", component("leader", annotations=notes)), name="pd")
     made = make_instance(set_of(server, "prefill"), 0, "r")
     assert ports.list_unknown_ports(made, {"decode": ["engine.grpc"]}) == [
-        "port 'http' of component 'leader' is allocated by nobody",
-        "port 'engine.rpc' of role 'decode' is allocated by nobody",
+        "port 'http' of component 'leader' does not exist",
+        "port 'engine.rpc' of role 'decode' does not exist",
     ]
     assert len(warn_group(server)) == 2
 
 
-def test_a_pod_is_told_the_port_of_another_role():
+def test_a_pod_gets_the_port_of_another_role():
     notes = {labels.PORT_ALLOCATOR: json.dumps({"references": [{"env": "E", "from": "a.b.c"}]})}
     server = group(components("prefill", component("leader", annotations=notes)), name="pd")
     made = make_instance(set_of(server, "prefill"), 0, "r")
@@ -152,7 +152,7 @@ def test_a_recreated_pod_prefers_its_former_node_22():
     assert term == {"weight": 100, "preference": {"matchExpressions": [wanted]}}
 
 
-def test_a_required_node_is_asked_of_every_alternative():
+def test_a_required_node_is_added_to_every_alternative_term():
     terms = [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}, {"matchFields": []}]
     rule = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
     pod = {"affinity": {"nodeAffinity": rule}}

@@ -60,7 +60,7 @@ def test_variables_of_former_versions_are_there_and_the_users_own_win():
     assert names_of(made).count("GROUP_NAME") == 1
 
 
-def test_init_containers_are_told_nothing():
+def test_init_containers_get_no_variables():
     pod = {"containers": [{"name": "a"}], "initContainers": [{"name": "b"}]}
     found = group({"name": "a", "standalonePattern": {"template": {"spec": pod}}})
     assert "env" not in template_of(found, "a")["spec"]["initContainers"][0]

@@ -142,14 +142,14 @@ def start(*roles: Object) -> tuple[Object, list[Object]]:
     return root, [owned(role, root["metadata"]["uid"]) for role in facts.roles.values()]
 
 
-def test_a_port_that_is_not_stored_is_told_to_no_pod():
+def test_no_pod_gets_a_port_that_is_not_stored():
     root, _ = start(SERVER, CLIENT)
     facts = read(root, [], [], [])
     for name in ("kv", "web"):
         assert not are_settled(facts.roles, name, instance_of(facts.roles[name]))
 
 
-def test_a_port_that_another_set_has_moves_before_a_pod_is_told_it():
+def test_a_port_that_another_set_has_is_replaced_before_a_pod_gets_it():
     root, sets = start(SERVER, CLIENT)
     facts = read(root, sets, [*sets, rival_of(sets[0])], [])
     assert facts.roles["kv"].ports[KEY] != int(annotations_of(sets[0])[KEY])
@@ -158,7 +158,7 @@ def test_a_port_that_another_set_has_moves_before_a_pod_is_told_it():
 
 
 @pytest.mark.parametrize("name", ["kv", "web"])
-def test_a_port_that_a_pod_was_told_stays_whoever_has_it_too(name: str):
+def test_a_port_that_a_pod_uses_stays_even_if_another_set_has_it(name: str):
     root, sets = start(SERVER, CLIENT)
     before = read(root, sets, sets, [])
     facts = read(root, sets, [*sets, rival_of(sets[0])], [pod_of(before.roles[name])])
@@ -166,7 +166,7 @@ def test_a_port_that_a_pod_was_told_stays_whoever_has_it_too(name: str):
     assert are_settled(facts.roles, "web", instance_of(facts.roles["web"]))
 
 
-def test_a_pod_of_another_revision_holds_no_port_that_it_was_not_told():
+def test_a_pod_of_another_revision_holds_no_port_that_it_does_not_use():
     old, _ = start(components("kv", component("leader")))
     plain = read(old, [], [], []).roles["kv"]
     root, sets = start(SERVER)

@@ -160,7 +160,7 @@ async def test_without_gangs_a_topology_is_told_to_nobody_and_that_is_said(carri
     await lab.apply(make_packed(carrier, HARD))
     await lab.until(lab.is_available)
     assert find_degraded(lab)["message"] == (
-        "networkTopology is told to nobody, since no gangs are made: the operator has no --gang"
+        "networkTopology has no effect, since no gangs are made: the operator has no --gang"
     )
     assert schedulers(lab) == {"default-scheduler"}
     await lab.close()

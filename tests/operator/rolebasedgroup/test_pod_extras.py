@@ -69,7 +69,7 @@ class TestPorts:
         assert instance is not None
         assert {"x-kv-0-worker-0.http", "x-kv-0-worker-1.http"} <= set(annotations_of(instance))
 
-    async def test_a_component_is_told_addresses_and_ports_of_others(self, lab: GroupLab):
+    async def test_a_component_gets_addresses_and_ports_of_others(self, lab: GroupLab):
         await start(lab, served())
         pods = lab.pods()
         router = env_of(pods["x-kv-1-router-0"])

@@ -33,7 +33,7 @@ def convert_metadata(
             report.lost(f"metadata.{name}[{key}]", "a key of the old kind", matters=False)
     for key in _OWNED:
         if given.get(key):
-            note = "whoever set it sets it on the new object"
+            note = "the client that set it has to set it on the new object"
             report.lost(f"metadata.{key}", note, matters=False)
     return metadata
 

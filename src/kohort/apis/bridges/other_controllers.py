@@ -1,9 +1,9 @@
 """
 Whether another controller of LeaderWorkerSets runs on the cluster.
 
-Two objects of upstream's name tell: who holds the lease, in whichever namespace upstream was
-installed, and who manages the webhook configuration. Their names alone tell nothing, since Kohort
-uses them too. But a process of Kohort names itself in its lease, and labels its configuration.
+Two objects with upstream's names show it: the lease, in whichever namespace upstream was installed,
+by its holder, and the webhook configuration by its manager. Their names alone prove nothing, since
+Kohort uses them too. But Kohort's process names itself in its lease, and labels its configuration.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def _list_others(snapshot: Snapshot) -> Iterator[str]:
             "or delete the lease if it has gone"
         )
     for found in snapshot.references.get(CONFIGURATION, ()):
-        whose = found.metadata.labels.get(MANAGED_BY) or "nobody that it names"
+        whose = found.metadata.labels.get(MANAGED_BY) or "an unnamed controller"
         yield (
             f"{CONFIGURATION.name} {found.metadata.name} is managed by {whose}, not by Kohort: "
             "remove that controller, or install the webhooks of Kohort in its place"

@@ -4,8 +4,8 @@ Failures of groups, stored in an annotation of the revision in force.
 It is not on the groups, since they are deleted; and not on the workload, which users' tools
 compare. When another revision comes into force, old records stay where they are, so all
 revisions are read. For each group the record on the revision in force counts, since each write
-there holds all that is known; otherwise the newest. Times alone do not tell which record was
-written last: the controller's clock may have been put back. A record that cannot be read is none.
+there holds all that is known; otherwise the newest. Times alone do not show which record was
+written last: the controller's clock may have been put back. An unreadable record is ignored.
 """
 
 from collections.abc import Iterable, Mapping

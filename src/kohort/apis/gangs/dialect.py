@@ -1,5 +1,5 @@
 """
-A dialect, as a value: how the operator tells one scheduler of gangs.
+A dialect, as a value: how the operator describes gangs to one scheduler.
 
 Everything here is pure. A dialect knows no API: it gets an intent, or a pod and its
 membership of a gang. Plugins add dialects by the entry point ``kohort.gangs``, which
@@ -35,7 +35,7 @@ def _lose_nothing(intent: Intent, tiers: Tiers) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How the operator tells one scheduler of gangs."""
+    """How the operator describes gangs to one scheduler."""
 
     name: str  # "volcano"; the name in flags and annotations
     scheduler: str  # its schedulerName; empty: any scheduler

@@ -165,7 +165,7 @@ class Gangs:
                 yield from adopt(self._lws, kind, metadata)
             is_ours = metadata.controller == uid_of(self._lws) and not metadata.is_leaving
             if is_ours and name not in named and not self._may_come(held, dialect, reading):
-                why = f"nobody is in {_name_kind(kind)} {name} any more"
+                why = f"no pod names {_name_kind(kind)} {name} any more"
                 yield Delete(kind, metadata.namespace, name, metadata.uid, why=why)
 
     def _may_come(self, held: Whole, dialect: Dialect, reading: Reading[Any]) -> bool:

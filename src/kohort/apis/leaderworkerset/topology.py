@@ -28,8 +28,8 @@ def describe_faults(lws: Object) -> tuple[str, ...]:
     """A sentence on each error of a stored topology; the webhook may have been down."""
     text = annotations_of(lws).get(labels.NETWORK_TOPOLOGY, "")
     if spec_of(lws).get(FIELD) is None and text and find_noted(text) is None:
-        return (f"annotation {labels.NETWORK_TOPOLOGY} is no JSON, so nobody is told of it",)
+        return (f"annotation {labels.NETWORK_TOPOLOGY} is no JSON, so it has no effect",)
     topology = find_topology(lws)
     faults = find_faults(topology) if topology is not None else []
-    whole = f"{FIELD} is told to nobody"
+    whole = f"{FIELD} has no effect"
     return tuple(f"{whole}: {name or FIELD} {why}, not {value!r}" for name, value, why in faults)

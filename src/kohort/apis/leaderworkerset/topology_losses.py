@@ -1,5 +1,5 @@
 """
-Clauses of a LeaderWorkerSet's placement that no scheduler is told, each in a sentence.
+Clauses of a LeaderWorkerSet's placement that reach no scheduler, each in a sentence.
 
 They are found on a prototype of its gang, so that users see them before any group exists.
 Commands that only read have no flags: they take what the operator wrote in the condition.
@@ -46,7 +46,7 @@ _NOT_KEPT = " does not keep spec."
 
 
 def read_placement(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> PlacementPolicy:
-    """The placement of groups, clauses that no scheduler is told, and those that one ignored."""
+    """The placement of groups, clauses that reach no scheduler, and those that one ignored."""
     lws = snapshot.root
     topology = find_topology(lws)
     pack = read_pack(topology)
@@ -83,7 +83,7 @@ def _find_losses(snapshot: Snapshot, key: str, pack: Pack | None) -> Iterator[st
 def _name_nobody(lws: Object) -> str:
     chosen = annotations_of(lws).get(labels.GANG)
     why = f"annotation {labels.GANG} is {chosen}" if chosen else "the operator has no --gang"
-    return f"{FIELD} is told to nobody, since no gangs are made: {why}"
+    return f"{FIELD} has no effect, since no gangs are made: {why}"
 
 
 def _make_prototype(lws: Object, key: str, pack: Pack | None, dialect: Dialect) -> Intent:

@@ -125,8 +125,8 @@ def heed_adapters(group: Object, adapters: tuple[Whole, ...]) -> Object:
     """
     The group with the replicas that autoscalers wrote into its scaling adapters.
 
-    One that a deleted group of this name left behind counts before the group has taken it back:
-    otherwise instances would go and come again.
+    An adapter that a deleted group of this name left behind counts even before the group adopts
+    it: otherwise instances would be deleted and made again.
     """
     asked = {}
     for adapter in adapters:

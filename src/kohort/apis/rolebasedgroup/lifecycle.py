@@ -4,7 +4,7 @@ Lifecycle hooks of stateless instances: another client holds an instance by labe
 An instance is held while it bears any label or finalizer of a hook. Before the operator deletes or
 updates it, it writes a state on the instance (``PreparingDelete``, ``PreparingUpdate``) and waits
 until that client has removed them. After an update in place the instance is ``Updated`` until the
-client has set all of them again, and nothing counts on it before. Planning decides which instances
+client has set all of them again, and no rule counts on it before. Planning decides which instances
 wait; this module reads what holds them, and says which state comes next.
 """
 

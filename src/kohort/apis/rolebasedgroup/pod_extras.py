@@ -68,8 +68,8 @@ class PodExtras:
         keys = list_port_keys(instance).of_pods
         held = read_ports(annotations_of(instance), keys)
         missing = set(keys) - (set(held) - set(lost))
-        # Two instances that both lose a port search from different places, or they would meet
-        # again at the next one, and again.
+        # Two instances that lose the same port search from different places: else they would
+        # choose the same port again.
         searched = (f"/{held[key]}" for key in sorted(lost))
         owner = f"{namespace_of(instance)}/{name_of(instance)}{''.join(searched)}"
         chosen = choose_ports(missing, self._taken, owner=owner)

@@ -1,14 +1,14 @@
 """
 Ports in use by all groups of the cluster, whose pods may share a node.
 
-A port is stored on a RoleInstance or a RoleInstanceSet, so the caches of these kinds know every
-port that was given. Two plans may choose the same one before either sees the other's write. The
-API server orders writes of one kind, so whoever sees its own write has seen all earlier ones: of
-two instances with one port, the one that stored it later sees the other. So an instance gets pods
-only while it sees no other with its port; else it takes another port. Nobody has to know who was
-first, which an object cannot tell: each write of any client raises its resourceVersion, and pods
-come by another watch. An instance that has pods keeps its ports. The ports of a set follow the same
-rule, where the pods are all that are told the port (``role_ports``).
+A port is stored on a RoleInstance or a RoleInstanceSet, so the caches of these kinds show every
+allocated port. Two plans may choose the same port before either sees the other's write. The API
+server orders writes of one kind, so a cache that shows one write shows all earlier ones: of two
+instances with one port, the plan of the later one sees the other instance. So the operator creates
+pods of an instance only while no other instance has its port; else the instance gets another port.
+No plan has to know which instance was first, and objects do not show it: each write of any client
+raises the resourceVersion, and pods come by another watch. An instance that has pods keeps its
+ports. The ports of a set follow the same rule, for all pods that get the port (``role_ports``).
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ Claims = Mapping[int, list[str]]  # the uids of the objects that hold each port
 
 
 def list_claims(snapshot: Snapshot) -> Claims:
-    """Who holds each port, in all groups."""
+    """The objects of all groups that hold each port."""
     found: dict[int, list[str]] = defaultdict(list)
     held: Iterable[RoleInstanceFacts] = snapshot.beside.get(labels.INSTANCE, ())
     for instance in held:

@@ -28,7 +28,7 @@ class RoleFacts:
     grown: int | None = None  # the replicas in the existing set's spec
     failures: tuple[Failure, ...] = ()
     ports: Mapping[str, int] = field(default_factory=dict)  # role-wide ports, stored on the set
-    settled: frozenset[str] = frozenset()  # keys of ports that pods may be told
+    settled: frozenset[str] = frozenset()  # keys of ports that pods may use
     lacks: str = ""  # what must exist before the role begins or is updated, in a sentence
 
     @property

@@ -2,10 +2,11 @@
 Role-wide ports: one for all pods of a role, stored on its RoleInstanceSet.
 
 Two groups may choose the same port before either sees the other's write (``port_claims``). So a
-port is settled, and pods are created that are told it, when the set in the cache has it, and either
-no other object has it or a pod was told it already. A port that another object has too and that no
-pod was told is replaced by another one; whoever stored it later sees the other, so one of two moves
-at least. A pod was told the ports that the template of its revision requests or refers to.
+port is settled, and the operator creates pods with it, when the set in the cache has it, and either
+no other object has it or a pod uses it already. A port that another object has too and that no pod
+uses is replaced by another one; the plan of the set that stored it later sees the other set, so at
+least one of the two changes its port. A pod uses the ports that the template of its revision
+requests or refers to.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -23,9 +24,9 @@ from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of
 
 
 class PortView(NamedTuple):
-    """What the caches know of the ports of all groups, and of the pods of this one."""
+    """The ports of all groups and the pods of this group, as the caches have them."""
 
-    holders: tuple[tuple[int, tuple[str, ...]], ...] = ()  # of each port, the uids
+    holders: tuple[tuple[int, tuple[str, ...]], ...] = ()  # by port, uids of the objects with it
     revisions: tuple[tuple[str, str], ...] = ()  # roles that have pods, with the pods' hashes
 
 
@@ -53,7 +54,7 @@ def _give(
     told: Collection[tuple[str, str]],
     chosen: Collection[int],
 ) -> RoleFacts:
-    """One role with its ports: ``told`` are keys that pods know, ``chosen`` other roles' ports."""
+    """One role with its ports: ``told`` are keys that pods use, ``chosen`` other roles' ports."""
     keys = _list_requests(role.instance_set)
     if not keys:
         return role
@@ -64,7 +65,7 @@ def _give(
         for key, port in stored.items()
         if port not in foreign or (role.spec.name, key) in told
     }
-    # Two sets that both lose a port search from different places, or they would meet again.
+    # Two sets that lose the same port search from different places, or they would choose alike.
     lost = "".join(f"/{stored[key]}" for key in sorted(stored.keys() - kept.keys()))
     owner = f"{namespace_of(role.instance_set)}/{role.set_name}{lost}"
     taken = {*foreign, *chosen, *stored.values()}
@@ -76,7 +77,7 @@ def _give(
 
 
 def are_settled(roles: Mapping[str, RoleFacts], name: str, instance: Object) -> bool:
-    """Whether all role-wide ports are settled that the pods of a role's instance are told."""
+    """Whether all role-wide ports are settled that the pods of a role's instance use."""
     own = {(name, key) for key in list_port_keys(instance).of_role}
     named = {use for use in _list_references(instance["spec"]) if _is_requested(roles, *use)}
     return all(role in roles and key in roles[role].settled for role, key in own | named)
@@ -98,11 +99,11 @@ def _list_references(template: Object) -> Iterator[tuple[str, str]]:
 
 
 def _list_told(roles: Mapping[str, RoleFacts], name: str, short: str) -> Iterator[tuple[str, str]]:
-    """The role-wide ports that pods of a role were told, by the hash of their revision."""
+    """The role-wide ports that pods of a role use, by the hash of their revision."""
     role = roles.get(name)
     template = role.find_by_hash(short) if role else None
     if role is None or template is None:
-        # Nobody knows what such pods were told: no port moves because of another group.
+        # The template of such pods is unknown: they may use any port, so none is replaced.
         for other, facts in roles.items():
             yield from ((other, key) for key in _list_requests(facts.instance_set))
         return

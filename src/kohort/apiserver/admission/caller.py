@@ -1,9 +1,9 @@
 """
 The HTTPS client that calls webhooks.
 
-Connections are kept open and shared by all webhooks that trust the same
-authorities. What goes wrong on the way is told in the words of a real API
-server, because that is what people search for.
+Connections are kept open, and webhooks that trust the same authorities share them.
+Errors of a call have the words of a real API server, because people search for
+those.
 """
 
 import asyncio

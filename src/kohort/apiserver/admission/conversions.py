@@ -1,10 +1,9 @@
 """
 Calls of conversion webhooks, which turn an object of a custom kind into another version.
 
-A webhook is sent one object at a time, as a real server does it, and what it answers is
-believed only as far as a real server believes it: the object stays the same one, and of
-its metadata only labels and annotations may differ. The texts of the errors are those of
-a real server, and so is their form: a failure without a reason.
+A webhook gets one object at a time, as from a real server, and as a real server does, this
+one accepts only a result for the same object, whose metadata may differ only in labels and
+annotations. Errors have the words of a real server, and its form: a failure without a reason.
 """
 
 from collections.abc import Callable, Iterator

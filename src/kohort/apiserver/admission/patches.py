@@ -2,8 +2,8 @@
 JSON patches from mutating webhooks: applied whole, or refused with an explanation.
 
 A JSON patch from a client is refused with one bare sentence, but a webhook's
-patch is refused with the reason. So the edit that failed is looked for again,
-and only then.
+patch is refused with the reason. So when a webhook's patch fails, the failed
+edit is searched for.
 """
 
 import re

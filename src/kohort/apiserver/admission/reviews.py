@@ -1,9 +1,9 @@
 """
 AdmissionReviews: the request to a webhook, and its response.
 
-On a create, a real server asks the webhooks that may change the object before it
-gives it a uid, a time, a generation and a generated name. Here they are there
-already, so they are hidden from those webhooks and put back afterwards.
+On a create, a real server calls the mutating webhooks before it gives the object a
+uid, a time, a generation and a generated name. This server has set these fields by
+then, so it hides them from mutating webhooks and puts them back afterwards.
 """
 
 from base64 import b64decode

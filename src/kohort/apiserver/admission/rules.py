@@ -1,10 +1,9 @@
 """
 The rules and match conditions that decide which writes a webhook is called for.
 
-Everything here is a pure question about values: rules look at the kind and the
-operation, selectors at labels, conditions at the whole request. Rules say the
-same for all writes of a kind, so their answers may be kept; the rest is asked
-for each write.
+All functions here are pure: rules look at the kind and the operation, selectors at
+labels, conditions at the whole request. Rules match all writes of a kind alike, so
+callers may cache the result; selectors and conditions are evaluated for each write.
 """
 
 from collections.abc import Callable, Iterable, Sequence

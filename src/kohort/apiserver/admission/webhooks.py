@@ -1,9 +1,9 @@
 """
 Admission by webhooks: calls the configured webhooks for every write that their rules match.
 
-Configurations are read when they change, not when they are used. Webhooks that
-may change an object are asked one after another, in the order of their
-configurations' names; those that only judge are asked at the same time.
+Configurations are read when they change, not when they are used. Mutating webhooks
+are called one after another, in the order of their configurations' names;
+validating webhooks are called at the same time.
 
 A webhook that fails stops the write or is passed over, as its failure policy
 says. One that denies always stops it.

@@ -5,8 +5,8 @@ This is where a request finds the code that serves it, and nothing else. The
 HTTP server, the simulated parts and tests all come in through here, so none of
 them can do what another cannot.
 
-Answers to writes wait until the write is kept. Reads do not wait: what was written
-and not kept yet is kept first, so no client is shown what a crash could take back.
+The answer to a write waits until the write is committed. A read does not wait: it commits
+pending writes first, so no client sees a change that a crash could take back.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,15 +1,15 @@
 """
 Versions of a custom kind: objects are stored in one version, and served in each.
 
-Without a webhook a version is no more than a name: the object is called by another one, and
-loses what the schema of that version does not have. With a webhook, its server says what
-becomes of it, which may take long or fail. So what a webhook says is learned first, and
-everybody who only looks is shown what was learned. It is kept as long as the stored object.
+Without a webhook, a conversion changes the apiVersion and prunes the fields that the schema of
+the new version lacks. With a webhook, a conversion is a call that may take long or fail. So
+``learn`` calls the webhook first and caches its result with the stored object, and ``seen``, which
+never waits, returns the cached result.
 
-Defaults of the version in which an object was written are its own: they are filled in before
-it is converted. Defaults of the storage version are filled in when it is stored.
-An object that stands in the version that is asked for costs the look at its first bytes.
-Large objects are worked on aside, and of many, others are served in between.
+Defaults of the version in which a client wrote an object are set before the object is converted,
+defaults of the storage version when it is stored. For an object that is stored in the requested
+version, only its first bytes are read. Large objects are converted in a thread, and between many
+small ones the event loop serves other requests.
 """
 
 import asyncio

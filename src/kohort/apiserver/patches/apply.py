@@ -3,8 +3,8 @@ Server-side apply: the server merges a manager's configuration, and updates mana
 
 The configuration is merged over the live object. What the manager applied last
 time and leaves out now goes, unless another manager owns it. A field that another
-manager owns and that would change is a conflict, unless the manager insists;
-then the field changes hands. Two managers that want the same share the field.
+manager owns and that would change is a conflict; with ``force`` the field changes
+its owner instead. Two managers that apply the same value share the field.
 
 Defaults are the caller's: they are filled in after this, and have no owner.
 """
@@ -228,9 +228,9 @@ def _excuse_client_side(
     """
     The conflicts without the fields that kubectl applied on the client before.
 
-    What stands in the annotation of a client-side apply, and still holds, was
-    kubectl's own, under whichever manager they are recorded. If that excuses only some
-    conflicts, the others remain; if it excuses all, there is none.
+    The annotation of a client-side apply names the fields that kubectl set. Those that still
+    have the value there are kubectl's own, whichever manager is recorded for them, and cause
+    no conflict.
     """
     applied = _read_annotation(live, config.get("apiVersion"))
     if applied is None:

@@ -6,7 +6,7 @@ Lists with keyed entries keep the live order, except that entries which both
 have come in the order of the configuration, with its new entries beside them.
 
 Taking out removes a field, with all that is below it, if the manager applied it
-last time and has no owner now. Objects that come in are not changed.
+last time and the field has no owner now. Objects that come in are not changed.
 """
 
 from typing import Any

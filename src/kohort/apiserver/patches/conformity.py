@@ -1,10 +1,9 @@
 """
 Whether an applied configuration fits the shape of its kind.
 
-A configuration is refused before anything is merged if it names fields that
-there are not, holds values of another type, or has two entries of one name in
-a keyed list. The complaints are those of a real server, which prints values as
-its language does.
+A configuration is refused before anything is merged if it has unknown fields,
+values of another type, or two entries of one name in a keyed list. The errors have
+the words of a real server, which prints values as Go does.
 """
 
 from typing import Any

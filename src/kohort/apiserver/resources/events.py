@@ -2,8 +2,8 @@
 
 The older form in the core group is what is stored; the newer one is a renaming
 of it. Fields that the newer form calls deprecated are the older ones. Only the newer group
-asks who reports and why; what comes through the older one is let in, as clients have always
-sent it.
+requires a reporter, an action and a reason; events of the core group may lack them, since
+clients have always sent them so.
 """
 
 from collections.abc import Mapping
@@ -86,7 +86,7 @@ def validate_event(event: Object, old: Object | None) -> list[FieldError]:
 
 
 def validate_new_event(event: Object, old: Object | None) -> list[FieldError]:
-    """The errors in an event of the newer group, which asks for more."""
+    """The errors in an event of the newer group, which requires more fields."""
     if old is not None:
         return validate_metadata_update(event, old)
     faults = _validate_place(event, event.get("regarding") or {})

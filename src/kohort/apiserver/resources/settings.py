@@ -1,7 +1,7 @@
 """ConfigMaps, Secrets, ServiceAccounts, Leases and PriorityClasses, as built-in kinds.
 
-Others have acted on them as they were: what calls itself immutable stays, a secret keeps
-its type, and a class the priority that pods were given.
+Some fields never change, since other objects rely on them or have copied them: the data of an
+immutable ConfigMap or Secret, the type of a Secret, and the value of a PriorityClass.
 """
 
 from base64 import b64decode, b64encode

@@ -1,8 +1,8 @@
 """
 The nesting depth of a JSON text, measured before it is parsed.
 
-A real server takes ten thousand levels. Whatever walks over a value here goes one call deeper for
-each of them, so the limit is what no call stack minds and no manifest comes near.
+A real server takes ten thousand levels. The code here recurses once for each level, so its limit
+is lower: the call stack has room for it, and no real manifest comes near it.
 """
 
 import re

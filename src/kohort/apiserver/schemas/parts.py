@@ -1,10 +1,10 @@
 """
-Large parts that schemas have in common, such as the pod template: each is looked at once.
+Large parts that schemas have in common, such as the pod template: each is checked once.
 
 A definition has no references, so a pod template is written out wherever one is used, and sixty
-times in our own definitions. Whoever walks through a schema looks at such a part the first time
-and remembers that nothing was found in it. Parts are known by their hash. What they are asked
-for, and what around them matters for the answer, belongs to the question.
+times in our own definitions. A check of schemas walks through such a part the first time; if it
+finds no error there, it skips every equal part later. Parts are compared by their hash. The
+``question`` names the check, and the context of the part on which its result depends.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -24,7 +24,7 @@ def hash_part(schema: Object) -> bytes:
 
 
 def look_once(question: Hashable, schema: Object, find: Callable[[], Iterable[T]]) -> Iterable[T]:
-    """What is found in a schema; nothing, without a look, if this was the answer before."""
+    """The results of ``find``, which is not called if it found nothing in an equal part before."""
     part = hash_part(schema)
     if not part:
         return find()

@@ -47,9 +47,9 @@ def read_object(
     """
     The canonical object, and its unknown or repeated fields; raises Unreadable.
 
-    The object given may be changed, and may be the one answered. ``raw`` is the
-    JSON that it was decoded from, unchanged since; without it, the reader does not look for
-    fields given twice. ``path`` says where the object stands in a larger one.
+    The reader may change the given object, and return the same one. ``raw`` is the JSON
+    that it was decoded from, unchanged since; without it, the reader does not look for
+    fields given twice. ``path`` is the place of the object in a larger one.
     """
     if raw is not None and has_duplicates(obj, raw):
         return read_thoroughly(_load_pairs(raw), shape, path)

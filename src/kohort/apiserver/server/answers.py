@@ -31,8 +31,8 @@ _THREAD_BYTES_MIN = 1024 * 1024
 _YAML_BYTES_MIN = 32 * 1024
 _YAML_ITEMS_AT_ONCE = 20
 
-# A real server cuts texts once all of them are too long. Python's own client takes a hundred
-# headers, the others among them.
+# A real server shortens each warning when all together are too long. Python's http.client accepts
+# at most a hundred headers, so fewer of them may be warnings.
 _WARNINGS_LENGTH_MAX = 4 * 1024
 _WARNING_LENGTH_MAX = 256
 _WARNINGS_MAX = 90

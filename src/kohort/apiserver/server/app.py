@@ -63,7 +63,7 @@ class App:
         self._verbs.streams.late_events = True
 
     def tell_date(self, clock: Callable[[], datetime]) -> None:
-        """Let answers that are no streams carry the date of another clock than the wall's."""
+        """Take the Date header of answers, except streams, from this clock, not the wall clock."""
         self._date = clock
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:

@@ -1,9 +1,9 @@
 """
 Limits of connections that apply before a client is authenticated.
 
-What is no HTTP is answered with 400 and noted in one line without a word of it: it may hold a
-token, and may be sent a thousand times a second. Half a header is not waited for without end.
-The connection of a client that is refused for lack of a token is closed.
+The server answers bytes that are no HTTP with 400, and logs one line without their content: they
+may hold a token, and may come a thousand times a second. A client has limited time to send a whole
+header. After a refusal for lack of a token, the server closes the connection.
 """
 
 import asyncio

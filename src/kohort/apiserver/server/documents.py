@@ -1,8 +1,8 @@
 """
 Responses for paths without objects: version, health, discovery, OpenAPI.
 
-What they say follows from which kinds are served. It is made when it is first asked for
-after that has changed, and carries a tag, since clients ask for it with every command.
+Most documents follow from the served kinds. Such a document is written at the first request
+after these have changed, and has an ETag, since kubectl requests it with every command.
 """
 
 import asyncio

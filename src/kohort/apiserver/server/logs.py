@@ -1,8 +1,8 @@
 """
 The log subresource: choice of the container, options, and streaming.
 
-What a container has written comes from a hook; which container is meant, how much
-of it and from when on is decided here, with the refusals of a real server.
+The lines of a container come from a ``Logs`` value. This module decides which container
+and which of its lines a request gets, and refuses requests in a real server's words.
 """
 
 from collections.abc import AsyncGenerator, Iterable, Sequence

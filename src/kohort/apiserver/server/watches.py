@@ -3,13 +3,12 @@ Watch streams: events of a watch as lines on an HTTP connection.
 
 Events go out in batches, one write for all that wait: encoded objects are joined,
 never encoded again. A stream ends when its time is over, when the server stops or
-when the client is gone; a client that does not read is disconnected, since what it
-misses would have to be kept for it.
+when the client is gone; the server disconnects a client that does not read, since it
+would have to store the unread events.
 
-A writer is answered after watchers were sent what came of its write, so a controller
-finds in its cache what it has just written. Writes of one turn of the event loop
-share the sending. As a fault, events can be made late: then answers do not wait, and
-events do.
+The answer to a write is sent after its watch events, so a controller finds its own
+write in its cache. Writes of one turn of the event loop share the sending. A simulated
+fault makes events late: then the answers do not wait for them.
 """
 
 import asyncio

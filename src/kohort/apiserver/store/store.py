@@ -9,8 +9,8 @@ events of a bucket are kept and so many bytes of all: the oldest go first, whate
 their kind, so that memory does not grow with the number of kinds in use.
 
 The store knows nothing of schemas, admission or HTTP. With a journal, a write is
-published to subscribers only after it has been committed: no watch is told of a
-change that a crash could take back.
+published to subscribers only after it has been committed: no watch shows a change
+that a crash could take back.
 """
 
 from bisect import bisect_left, insort

@@ -1,8 +1,8 @@
 """
 Chooses the cluster: by the named kubeconfig, else KUBECONFIG, else the pod, else ~/.kube/config.
 
-A file that was asked for must be there. What merely might be there is passed
-over, and if nothing is found the error says where one has looked.
+A file that the user names must exist. Other places may lack a file, and the next
+one is tried; if there is none at all, the error lists the places.
 """
 
 import os

@@ -2,10 +2,10 @@
 Cuts the bytes of a list or a watch into encoded objects, without decoding the objects.
 
 Objects stay encoded: the caches decode only the fields they need. A line of a
-watch may be megabytes long, so lines are joined from chunks of any size. Whoever may
+watch may be megabytes long, so lines are joined from chunks of any size. A user who may
 store an object of free form chooses how deep it is, and decoders recurse: an answer
-that is too deep for them is read again without what lies below any depth in use, so
-that one object costs itself and not the list that it stands in.
+that is too deep for them is read again without the values below any depth in use, so
+that one deep object does not make the whole list unreadable.
 """
 
 import re

@@ -2,7 +2,7 @@
 A token bucket: so many requests per second, and so many at once after a rest.
 
 The bucket itself only does arithmetic on the time it is given. A request takes
-its token at once and is told how long to wait, so those who wait are served in
+its token at once and learns how long to wait, so waiting requests are sent in
 the order in which they came, and no request needs a lock.
 """
 

@@ -3,8 +3,8 @@ Which failed requests the client sends again, and after how long.
 
 A read may always be repeated. A write is repeated only when it has certainly not
 been applied: the connection was never made, or the server turned it away with
-429 before it looked. A caller that would wait for longer than some seconds is better off
-knowing, so a server that asks for more patience gets an error reported instead.
+429 before it read it. If the server asks for a wait of more than some seconds, the
+caller gets the error at once instead of waiting.
 """
 
 from random import Random

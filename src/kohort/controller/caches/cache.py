@@ -114,7 +114,7 @@ class Cache(Generic[T]):
 
     def __init__(self, table: _Table[T]) -> None:
         self._table = table
-        self._subscribers: list[Subscriber[T]] = []  # those of this reader
+        self._subscribers: list[Subscriber[T]] = []  # the subscribers of this reader
 
     @property
     def selection(self) -> Selection:

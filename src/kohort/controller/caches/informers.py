@@ -53,7 +53,7 @@ class _SharedWatch:
         self._turn = asyncio.Lock()
 
     async def run(self) -> None:
-        """Keep the cache up to date; one user does so, and when it stops, the next goes on."""
+        """Keep the cache up to date; of several informers one runs the watcher at a time."""
         async with self._turn:
             await self._watcher.run()
 
@@ -63,19 +63,19 @@ class _SharedWatch:
         return 0.0 if since is None else now - since
 
     def join(self, user: "Informers") -> Cache[Any]:
-        """Add a user; its reader of the cache."""
+        """Add an informer; returns its reader of the cache."""
         self.users.append(user)
         return self._writer.make_reader()
 
     def _emit(self, event: Event) -> None:
-        """Apply an event, and tell the users what it changes for them."""
+        """Apply an event to the cache, and pass it to each informer that reads the cache."""
         self._writer.apply(event)
         is_back, self.absence = self.absence is not None, None
         for user in tuple(self.users):
             user.take(self.asked.selection, event, is_back=is_back)
 
     def _note(self, selection: Selection, error: KohortError) -> None:
-        """Take a failed list or watch: of an optional kind it may mean that there is none."""
+        """Take a failed list or watch, after which an optional kind may count as not served."""
         is_hidden = isinstance(error, Forbidden) and not self._writer.reader.is_ready
         if self.asked.optional and (is_hidden or isinstance(error, NotFound)):
             self.absence = error
@@ -89,21 +89,21 @@ class _SharedWatch:
 
 
 class SharedWatches:
-    """The caches of a process: informers that ask for the same read one cache, by one watch."""
+    """The caches of a process: informers with equal selections share one cache and one watch."""
 
     def __init__(self) -> None:
         self._watches: list[_SharedWatch] = []
 
     def find(self, asked: _Asked) -> _SharedWatch | None:
-        """The watch that an API has asked for with equal arguments."""
+        """The watch that another informer has added with equal arguments, if there is one."""
         return next((watch for watch in self._watches if watch.asked == asked), None)
 
     def add(self, watch: _SharedWatch) -> None:
-        """Let others read the cache of this watch, too."""
+        """Add a watch whose cache other informers may read, too."""
         self._watches.append(watch)
 
     def leave(self, user: "Informers") -> None:
-        """Forget a user, and each watch that has no other: its cache would become outdated."""
+        """Forget an informer, and each watch that no other informer reads: it would stop."""
         for watch in self._watches:
             if user in watch.users:
                 watch.users.remove(user)
@@ -165,7 +165,7 @@ class Informers:
             self.absent[watch.asked.selection] = watch.absence
 
     def take(self, selection: Selection, event: Event, *, is_back: bool) -> None:
-        """Take note of an event that a cache has applied."""
+        """Note an event that a cache has applied."""
         if is_back and self.absent.pop(selection, None) is not None:
             for on_served in self._listeners[selection]:
                 on_served()

@@ -50,7 +50,7 @@ async def ensure_secret(
     names: Collection[str],
     now: datetime,
     lifetimes: Lifetimes = LIFETIMES,
-    trusted: str = "",  # the authority of the certificate in use, should the Secret have lost it
+    trusted: str = "",  # the authority of the served certificate, in case the Secret has lost it
 ) -> Material:
     """The certificates of the Secret, after new ones were written if they were not valid."""
     for _ in range(ATTEMPTS_MAX):
@@ -58,7 +58,7 @@ async def ensure_secret(
             return await _ensure_once(cluster, address, names, now, lifetimes, trusted)
         except Conflict:
             continue
-    raise Conflict(f"somebody else keeps writing the Secret {address.namespace}/{address.name}")
+    raise Conflict(f"another client keeps writing the Secret {address.namespace}/{address.name}")
 
 
 async def _ensure_once(

@@ -224,7 +224,7 @@ async def _write(cluster: Cluster, kind: Kind, wanted: Object, merge: Merge) -> 
             return "updated"
         except Conflict:
             continue
-    raise InstallRefused(f"{kind.name} {name_of(wanted)} is being changed by somebody else")
+    raise InstallRefused(f"another client keeps changing {kind.name} {name_of(wanted)}: try again")
 
 
 def merge_metadata(live: Object, wanted: Object) -> Object:
@@ -297,7 +297,7 @@ async def _refuse_unserved(cluster: Cluster, unserved: UnservedKind) -> None:
         count = f"{len(found)} {kind.name}{'' if len(found) == 1 else 's'}"
         raise InstallRefused(
             f"the cluster has {count} (such as {namespace_of(first)}/{name_of(first)}), which "
-            "Kohort does not serve: nobody would look after them once it is at work; "
+            "Kohort does not serve: no operator would reconcile them once Kohort runs; "
             f"delete them first, or install with {unserved.flag}"
         )
 

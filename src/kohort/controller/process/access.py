@@ -130,7 +130,7 @@ class AccessReviews:
             self._trouble = why
             facts = {"why": why, "error": str(error)}
             log.warning("cannot ask who may read metrics", extra={"facts": facts})
-        return Access(503, f"{why}, so nobody may read this page")
+        return Access(503, f"{why}, so no client may read this page")
 
 
 def _write(kind: Kind, spec: Object) -> Object:

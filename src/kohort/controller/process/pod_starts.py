@@ -1,9 +1,9 @@
 """
-How long the starts of pods took, phase by phase, as the time line of the dashboard tells it.
+How long the starts of pods took, phase by phase, as the time line of the dashboard shows it.
 
 A pod is measured once, when it is first seen ready. Pods that were ready when this process first
 saw their workload are not measured, since another process may have done so. A pod of which a
-container was restarted tells nothing: it became ready later for another reason.
+container was restarted is not measured either: it became ready later for another reason.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ class PodStarts:
     """The pods of one workload whose starts are known."""
 
     def __init__(self) -> None:
-        self._groups: dict[int, Group] = {}  # as last seen: a group that is the same is not read
+        self._groups: dict[int, Group] = {}  # as last seen: an unchanged group is not read again
         self._known: dict[int, frozenset[str]] = {}  # uids of pods that were ready, by group
         self._is_first = True
 
@@ -53,7 +53,7 @@ class PodStarts:
 
 
 def measure_start(pod: PodFacts) -> dict[str, float] | None:
-    """The seconds of each phase of a start, and of all together; None if the pod does not tell."""
+    """The seconds of each phase of a start, and of all together; None if the status lacks them."""
     spans = find_spans([_write_object(pod)], "", is_ready=True)
     if not spans or spans[-1].phase != READY:
         return None

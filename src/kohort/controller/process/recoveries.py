@@ -34,7 +34,7 @@ class Recovery:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """What is made anew: a unit of a line, or one member of it."""
+    """The place of a recovery: a unit of a line, or one member of it, that is made anew."""
 
     line: Line
     ordinal: int
@@ -129,7 +129,7 @@ def _find_units(line: Line, observed: Observed) -> tuple[Instance, ...] | None:
 
 
 def _is_over(place: _Place, incarnation: str, decided: Plan, observed: Observed) -> bool | None:
-    """Whether a unit was made anew and is ready; False: it is no longer awaited; None: not yet."""
+    """True: a new incarnation is ready; False: none will come; None: it is not ready yet."""
     units = _find_units(place.line, observed)
     if units is None:
         return False

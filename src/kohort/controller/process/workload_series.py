@@ -33,7 +33,7 @@ class _Seen:
     blocked: dict[str, float] = field(default_factory=dict)  # since when, by the verdict's reason
     waiting: dict[str, float] = field(default_factory=dict)  # since when, by the blocker's reason
     rolling_since: float | None = None
-    is_begin_known: bool = False  # of the rollout that runs
+    is_begin_known: bool = False  # whether this process saw the running rollout begin
     starts: PodStarts = field(default_factory=PodStarts)
     recoveries: Recoveries = field(default_factory=Recoveries)
 
@@ -137,7 +137,7 @@ def measure_progress(workload: Workload, report: Report) -> float:
 
 
 def _count_wanted(workload: Workload, report: Report) -> Iterator[tuple[str, str, int]]:
-    """Level, role and number of the units that were asked for."""
+    """Level, role and number of the units that the user wants."""
     yield Level.GROUP, "", report.wanted
     named = [(role, report.roles[role.name]) for role in workload.roles if role.name]
     for role, counts in named:

@@ -145,7 +145,7 @@ def _list_failures(state: LineState, revision: str = "") -> dict[int, list[Failu
 def _find_failures(
     state: LineState, failures: dict[int, list[Failure]], group: Instance
 ) -> list[Failure]:
-    """Those of a unit that still count for it."""
+    """The failures of a unit that still count for its present incarnation."""
     held = failures.get(group.ordinal, ())
     return [f for f in held if find_failure({group.ordinal: f}, group, state.backoff)]
 

@@ -1,9 +1,9 @@
 """
 The disruption controller: it writes disruptionsAllowed of each PodDisruptionBudget.
 
-What a budget expects is the size that the controllers of its pods ask for, not
-what happens to run. A budget that selects no pods allows nothing, and so does
-one whose expectations cannot be computed.
+The expected number of pods comes from the replicas of their controllers, not from
+the pods that happen to run. A budget that selects no pods allows no disruption, and
+neither does one whose expected number cannot be computed.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
 """
 All built-in controllers, in the order in which they act.
 
-Those who make come first, then those who follow what was made, and those who take
-away come last, so that one turn of the world shows each of them what the others did.
+Controllers that create objects come first, then those that follow these objects, and
+those that delete come last, so that in one turn each sees what the others did.
 """
 
 from collections.abc import Collection

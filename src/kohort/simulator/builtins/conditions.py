@@ -1,9 +1,9 @@
 """
 Conditions in the status of objects that controllers report on.
 
-A condition that says the same again is left as it is, with its times; one that
-changes its mind gets a new transition time, one that only gives another reason
-keeps it.
+A condition that is set to the same values again stays as it is, with its times; one
+whose status changes gets a new transition time, one with only another reason keeps
+its own.
 """
 
 from kohort.cluster.objects import Object

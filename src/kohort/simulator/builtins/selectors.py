@@ -1,8 +1,8 @@
 """
 Compiled label selectors of controllers.
 
-A selector without requirements selects everything; a missing one selects
-nothing, which is what controllers mean by it.
+A selector without requirements selects everything; a missing selector selects
+nothing, as in the controllers of Kubernetes.
 """
 
 from collections.abc import Mapping

@@ -58,9 +58,9 @@ class EmbeddedOptions:
     data_dir: Path | None = None
     late_events: bool = False  # a fault: watch events of a write come after its response
     gates: frozenset[str] = frozenset()
-    apis: Sequence[OwnApi] = ()  # those that answer admission in this process
-    settings: Settings = DEFAULTS  # and what they are told
-    starts_at: datetime | None = None  # of a clock of its own, without jitter; None: the wall's
+    apis: Sequence[OwnApi] = ()  # APIs whose webhooks answer in this process
+    settings: Settings = DEFAULTS  # the settings for these webhooks
+    starts_at: datetime | None = None  # start of an OwnClock, without jitter; None: wall time
 
 
 class Embedded:

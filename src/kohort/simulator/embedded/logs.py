@@ -1,8 +1,8 @@
 """
 The source of container logs for the API server's log subresource.
 
-Lines are told from the pod's status, so following a log is following the pod: when
-it changes there may be more to tell, and when it has gone or ended there is not.
+Lines are computed from the pod's status, so to follow a log is to follow the pod: when
+it changes there may be new lines, and when it is deleted or has ended the log ends.
 """
 
 from collections.abc import AsyncGenerator, Sequence

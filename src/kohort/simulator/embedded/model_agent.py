@@ -1,15 +1,14 @@
 """
 OME's model agents of a simulated cluster: they report models as downloaded, without files.
 
-For each model that chooses a node it "downloads" for a while, then marks the node with a label and
-writes an entry into the ConfigMap of the node, with what it would have read from the files. When a
-model goes, so do label and entry. An agent dies with its node. What has been said is not said
-again: a cluster at rest writes nothing, and one without these kinds watches nothing.
+For each model that selects a node, the agent "downloads" for a while, then puts a label on the node
+and writes an entry into the ConfigMap of the node, with the facts that it would have read from the
+files. When the model is deleted, it removes both. An agent dies with its node. It writes only what
+differs: a cluster at rest writes nothing, and one without these kinds watches nothing.
 
-A model may be told by annotations to take its time (``download-for``) or to fail
-(``download-error``), and so may a node. Models on claims are left to others, as upstream's agent
-leaves them; schemes that upstream's agent does not know fail. Labels that this agent did not write
-are left alone.
+Annotations of a model or a node make a download slow (``download-for``) or let it fail
+(``download-error``). As upstream's agent does, it ignores models on claims, and fails for unknown
+schemes. Labels that this agent did not write are left alone.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -52,14 +51,14 @@ class _Source:
     """The fields of a model that an agent uses."""
 
     uid: str
-    key: str  # of its entry
-    label: str  # of nodes that have it
+    key: str  # the key of its entry in the ConfigMap
+    label: str  # the label of nodes that have it
     uri: str
     selector: Mapping[str, str]
-    terms: tuple[Object, ...] | None  # of its affinity; None: it has none
+    terms: tuple[Object, ...] | None  # the terms of its affinity; None: it has none
     is_leaving: bool
     notes: Mapping[str, str]
-    entries: Mapping[str, str]  # what is written of it, by state
+    entries: Mapping[str, str]  # the text of its entry, by state
 
     @property
     def scheme(self) -> str:

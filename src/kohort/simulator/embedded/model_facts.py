@@ -3,7 +3,7 @@ Facts that a model agent would read from a model's files, guessed from its name.
 
 An annotation gives the facts as JSON. Without one they are guessed from the name that the model
 has at its source: its series gives architecture and version, a number with a letter its size. A
-series that is not known here is served as a Llama is, so that a runtime can be found for it.
+series that is not known here gets the facts of a Llama, so that a runtime can be found for it.
 """
 
 import re

@@ -1,8 +1,8 @@
 """
 Volcano's queue ``default``, which its installation creates.
 
-A user who brings Volcano's definitions to a cluster finds the queue that its groups are in
-when they name none, as if its own controllers had come along. It is open.
+Where a user installs Volcano's definitions, this component creates the queue for groups that
+name none, as Volcano's own controllers would. The queue is open.
 """
 
 from collections.abc import Collection, Iterable

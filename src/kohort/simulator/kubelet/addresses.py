@@ -1,8 +1,8 @@
 """
 IP addresses of pods: unique among running pods, and not reused at once.
 
-The next free address after the last one given is taken, so that a client which
-still remembers a pod that went does not meet its successor under the same one.
+A pod gets the next free address after the last one given, so that a client which
+remembers the address of a deleted pod does not reach its successor there.
 """
 
 NETWORK = 10 << 24 | 244 << 16  # 10.244.0.0, and on to 10.255.255.255

@@ -1,13 +1,13 @@
 """
 The kubelet as a component: it decides when a pod is due, and writes the pod's status.
 
-Most changes of a pod are its own writes coming back. They are told from changes
-that matter (a spec, a deletion, an annotation for the simulation, a readiness gate,
-a Ready condition that is not the one it wrote) by facts that need no decoding, so a
-pod that is up costs nothing. On a node that failed, or does not exist, it does
-nothing at all; when the node is back, every pod there is looked at again.
+Most changes of a pod are the kubelet's own writes coming back. Facts that need no decoding
+distinguish them from changes that matter (a spec, a deletion, an annotation for the
+simulation, a readiness gate, a Ready condition of another writer), so a running pod costs
+nothing. On a node that failed, or does not exist, the kubelet does nothing at all; when the
+node is back, it reconciles every pod there.
 
-A pod that lacks a ConfigMap or Secret is looked at when that object comes or changes.
+It reconciles a pod that lacks a ConfigMap or Secret when that object is created or changes.
 """
 
 from collections.abc import Iterable
@@ -224,8 +224,8 @@ class Kubelet:
         if due > moment.elapsed + SLACK:
             return Step(tuple(actions), due - moment.elapsed)
         if running:
-            # A server ends well when it is told to stop; work that should have ended by itself
-            # is cut short.
+            # A server exits with 0 on a stop signal; a container that should run to its end is
+            # killed.
             is_work = run.spec.get("restartPolicy", "Always") != "Always"
             run.stop(_KILLED if is_stubborn else _TERMINATED if is_work else 0)
             actions += self._write(entry, pod, self._status(run, plan, entry, moment))

@@ -5,8 +5,8 @@ Volumes are mounted before anything else happens on the node, and hold up the wh
 Variables are read when a container is created, and hold up that container. What is optional
 holds up nothing. The words are those of a real kubelet, since people search for them.
 
-A reader notes what it did not find, so that the kubelet looks at the pod again when that
-object comes or changes, and not before.
+A reader notes the objects that it did not find, so that the kubelet reconciles the pod when
+one of them is created or changes, and not before.
 """
 
 from collections.abc import Iterator

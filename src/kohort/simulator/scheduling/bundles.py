@@ -1,10 +1,10 @@
 """
 Bundles: pods that preemption evicts together.
 
-A gang may lose the members that it has beyond its minimum, one by one. One more, and
-those who stay would hold their room for nothing: so all pods of it go, or none does.
-Members of subgroups are never beyond the minimum here, since each would have to be
-counted against its own. A pod that is already being deleted goes alone.
+A gang may lose the members that it has beyond its minimum, one by one. If it lost one
+more, the remaining members would hold their room in vain: so all its pods go, or none.
+Members of subgroups never count as beyond the minimum here, since each subgroup has a
+minimum of its own. A pod that is already being deleted goes alone.
 """
 
 from collections import Counter

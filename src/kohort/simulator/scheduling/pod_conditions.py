@@ -1,8 +1,8 @@
 """
 The PodScheduled condition and the FailedScheduling event of waiting pods, without repeats.
 
-What was told last is remembered, also across a restart of the scheduler, because it
-stands in the pod's own condition.
+The last reported message survives a restart of the scheduler, because it stands in the
+pod's own condition.
 """
 
 from kohort.cluster.kinds import POD

@@ -1,14 +1,14 @@
 """
 The scheduler: gives each pod that waits a node, one batch at a time.
 
-It hears of pods and nodes and keeps its ledger up to date at once; a step only
-takes pods from the queue. A bind counts as done as soon as it is decided, so the
-next pod sees it; when the API refuses it, it is undone. Nothing depends on the
-order in which nodes were seen: equal nodes are chosen by name.
+It applies each change of pods and nodes to its ledger at once; a step only takes pods
+from the queue. A bind counts as done as soon as it is decided, so the next pod sees it;
+when the API refuses it, it is undone. Nothing depends on the order in which nodes were
+seen: equal nodes are chosen by name.
 
-Pods that name a gang are placed by ``gangs``, in the same ledger: two would give one
-room away twice. They have a key of their own, and a step of theirs ends when others
-should have their turn.
+Pods that name a gang are placed by ``gangs``, in the same ledger: with two ledgers the
+same room could be used twice. Gangs have a key of their own, and a step of theirs ends
+after a number of binds, so that other components run.
 """
 
 from collections.abc import Iterable, Sequence
@@ -64,7 +64,7 @@ class Scheduler:
         self._gangs = GangScheduling(self.ledger, self._conditions, self._assume)
         self.faults = SchedulerFaults()
         self._strays: dict[str, Demand] = {}  # pods whose scheduler is not simulated
-        # Whether nodes kept for a gang are free again: nothing else tells single pods so.
+        # Whether nodes kept for a gang are free again, after which single pods must be tried.
         self._is_released = False
 
     def watch_kinds(self, kinds: Sequence[Kind]) -> None:

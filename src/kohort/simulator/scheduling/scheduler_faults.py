@@ -1,9 +1,9 @@
 """
 Injected faults of the scheduler, which only a simulation sets.
 
-A scheduler that is away decides nothing and looks again later. Binds that are lost leave
-a gang started by halves, as a real scheduler does that binds pod by pod: the ledger
-has them back, and they are tried again a second later.
+A scheduler that is away decides nothing and tries again later. Lost binds leave a gang
+partly started, as a real scheduler may that binds pod by pod: the ledger takes them back,
+and the scheduler tries them again a second later.
 """
 
 from collections.abc import Callable, Sequence

@@ -18,9 +18,9 @@ from kohort.simulator.world.caches import Cache, Caches
 
 BACKOFF_SECONDS_MIN = 0.05
 BACKOFF_SECONDS_MAX = 30.0
-REFUSED_MAX = 1_100  # in a row, after which no event cuts the wait of a key short
-# More looks at a key than this within so short a time, and it waits: two components undo what the
-# other does, as real ones may, but there each round takes time.
+REFUSED_MAX = 1_100  # refusals in a row, after which no event shortens the wait of a key
+# After more reconciles of a key than this within so short a time, the key waits: two components
+# undo each other's writes, as real ones may, but in a real cluster each round takes time.
 LOOKS_MAX, INSTANT_SECONDS = 100, 0.001
 
 

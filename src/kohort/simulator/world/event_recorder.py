@@ -1,9 +1,9 @@
 """
 Writes the Event objects of components; repeats raise the count of one event.
 
-A thing told again raises the count of its event. Names rise with time, so that
-events of one second are listed in the order in which they came. What was told is
-remembered for a while only, as the recorders of a real control plane do it.
+An event with the same reason and message raises the count of the earlier one. Names rise
+with time, so that events of one second are listed in the order in which they came. Earlier
+events are remembered for a while only, as by the recorders of a real control plane.
 """
 
 from collections import OrderedDict

@@ -2,7 +2,7 @@
 Carries out the actions of a step as requests to the API.
 
 A create that meets its own object and a delete that finds nothing are successes.
-Everything else that fails is told to the part, and its key is looked at again.
+Any other failure is passed to the component, and its key is reconciled again.
 """
 
 from contextlib import suppress

@@ -8,8 +8,8 @@ simulation no time passes by itself: ``settle`` works until nothing is left to d
 within a turn components act in the order in which they were given, so a simulation repeats
 itself exactly.
 
-A component works through the keys that it had when its turn came. So what a hundred pods
-do in one turn is looked at once by the set that owns them, and not a hundred times.
+A component works through the keys that it had when its turn came. So the changes of a hundred
+pods in one turn cost one reconcile of the set that owns them, and not a hundred.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ from kohort.simulator.world.execution import execute, options_of, suspends
 SLICE_SECONDS = 0.004
 KEYS_PER_TURN_MAX = 64
 EVENTS_PER_SLICE_MAX = 100
-# After a slice, requests get so many turns of the event loop: one to be read and carried
-# out, one to tell watchers, one to be answered. No client is answered later for the next slice.
+# After a slice, requests get so many turns of the event loop: one to be read and carried out,
+# one to send watch events, one to be answered. So no answer waits for the next slice.
 TURNS_FOR_OTHERS = 4
 SECONDS_FOR_OTHERS_MAX = 0.002
 SLEEP_SECONDS_MAX = 3600.0

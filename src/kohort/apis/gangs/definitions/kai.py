@@ -76,13 +76,13 @@ class QueueDetails(Model):
 
     name: Annotated[str | None, about("The queue.")] = None
     pod_group_requested_non_preemptible_resources: Annotated[
-        Amounts | None, about("What the group asks for and nobody may take away.")
+        Amounts | None, about("The non-preemptible resources that the group requests.")
     ] = None
     pod_group_requested_resources: Annotated[Amounts | None, about("What the group asks for.")] = (
         None
     )
     queue_allocated_non_preemptible_resources: Annotated[
-        Amounts | None, about("What the queue uses and nobody may take away.")
+        Amounts | None, about("The non-preemptible resources that the queue uses.")
     ] = None
     queue_allocated_resources: Annotated[Amounts | None, about("What the queue uses.")] = None
     queue_deserved_resources: Annotated[Amounts | None, about("The queue's share.")] = None
@@ -124,11 +124,11 @@ class SchedulingCondition(Model):
 class ResourcesStatus(Model):
     """The resources that the group requests and has."""
 
-    allocated: Annotated[Amounts | None, about("What it has.")] = None
+    allocated: Annotated[Amounts | None, about("The resources that the group has.")] = None
     allocated_non_preemptible: Annotated[
-        Amounts | None, about("What it has and nobody may take away.")
+        Amounts | None, about("The non-preemptible resources that the group has.")
     ] = None
-    requested: Annotated[Amounts | None, about("What it asks for.")] = None
+    requested: Annotated[Amounts | None, about("The resources that the group requests.")] = None
 
 
 class PodGroupStatus(Model):

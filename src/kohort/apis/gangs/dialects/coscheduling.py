@@ -45,7 +45,7 @@ def _lose(intent: Intent) -> Iterator[str]:
     pack = intent.gang.pack
     if pack is not None:
         yield (
-            f"{describe_pack(pack)} cannot be told to {_NAME}, which knows no topology: use a "
+            f"{describe_pack(pack)} cannot be given to {_NAME}, which knows no topology: use a "
             f"scheduler that does, such as volcano"
         )
     yield from lose_parts(intent, _NAME)

@@ -107,7 +107,7 @@ def _find_losses(intent: Intent, tiers: Tiers) -> tuple[str, ...]:
 def _lose(intent: Intent, tiers: Tiers) -> Iterator[str]:
     if not intent.queue:
         yield (
-            f"the gang cannot be told to {_NAME} without a queue, and is not placed: name one in "
+            f"the gang cannot be given to {_NAME} without a queue, and is not placed: name one in "
             f"the label {QUEUE_NAME}"
         )
     for pack in (intent.gang.pack, *(part.pack for part in intent.parts)):
@@ -123,7 +123,7 @@ def _lose(intent: Intent, tiers: Tiers) -> Iterator[str]:
 def _lose_pack(pack: Pack, intent: Intent, tiers: Tiers) -> Iterator[str]:
     yield from lose_limit(pack, _NAME)
     topology, levels = _choose_topology(intent, tiers)
-    what = f"{describe_pack(pack)} cannot be told to {_NAME}"
+    what = f"{describe_pack(pack)} cannot be given to {_NAME}"
     if not topology:
         known = ", ".join(dict.fromkeys(tier.source for tier in tiers.all)) or "none"
         yield (

@@ -85,7 +85,7 @@ def _lose(intent: Intent, tiers: Tiers) -> Iterator[str]:
         yield from lose_limit(pack, _NAME)
         if not _find_layers(pack, tiers):
             yield (
-                f"{describe_pack(pack)} cannot be told to {_NAME} without a layer for it (there "
+                f"{describe_pack(pack)} cannot be given to {_NAME} without a layer for it (there "
                 f"are {describe_tiers(tiers)}): declare one in a ClusterNetworkTopology"
             )
     yield from lose_parts(intent, _NAME)

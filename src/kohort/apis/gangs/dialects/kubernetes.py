@@ -86,7 +86,7 @@ def _lose(intent: Intent, tiers: Tiers) -> Iterator[str]:
 def _lose_pack(pack: Pack, tiers: Tiers) -> Iterator[str]:
     if pack.strength is Strength.SOFT:
         yield (
-            f"{describe_pack(pack)} cannot be told to {_NAME}, which knows hard topology only: "
+            f"{describe_pack(pack)} cannot be given to {_NAME}, which knows hard topology only: "
             f"ask for hard, or use another scheduler"
         )
     elif has_no_tier(pack):

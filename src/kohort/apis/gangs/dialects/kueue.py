@@ -72,12 +72,12 @@ def _find_losses(intent: Intent, tiers: Tiers) -> tuple[str, ...]:
 def _lose(intent: Intent, tiers: Tiers) -> Iterator[str]:
     if not intent.queue:
         yield (
-            f"the gang cannot be told to {_NAME} without a queue: name one in the annotation "
+            f"the gang cannot be given to {_NAME} without a queue: name one in the annotation "
             f"{QUEUE_NAME}"
         )
     if intent.gang.minimum < intent.gang.size:
         yield (
-            f"a gang of {intent.gang.minimum} of {intent.gang.size} members cannot be told to "
+            f"a gang of {intent.gang.minimum} of {intent.gang.size} members cannot be given to "
             f"{_NAME}, which waits for all pods of a group: start them together"
         )
     yield from lose_long_name(intent, _NAME)
@@ -97,12 +97,12 @@ def _lose_pack(pack: Pack, intent: Intent, tiers: Tiers) -> Iterator[str]:
         yield lose_nearest(pack, _NAME) if has_no_tier(pack) else lose_label(pack, _NAME)
     if intent.shapes > 1:
         yield (
-            f"{describe_pack(pack)} cannot be told to {_NAME} for pods of different templates "
+            f"{describe_pack(pack)} cannot be given to {_NAME} for pods of different templates "
             f"together: each template has a domain of its own, so give all the same"
         )
     if intent.exclusive:
         yield (
-            f"exclusive topology {intent.exclusive} cannot be told to {_NAME}, which chooses "
+            f"exclusive topology {intent.exclusive} cannot be given to {_NAME}, which chooses "
             f"domains without a look at who is there: take one of the two away"
         )
 

@@ -43,7 +43,7 @@ def lose_label(pack: Pack, scheduler: str) -> str:
     """Report a tier whose node label the operator does not know."""
     tier = f"N={pack.tier_name}" if pack.tier is None else f"{pack.tier}=NAME"
     return (
-        f"{describe_pack(pack)} cannot be told to {scheduler} without the node label of that "
+        f"{describe_pack(pack)} cannot be given to {scheduler} without the node label of that "
         f"tier: run the operator with --tier {tier}=LABEL"
     )
 
@@ -51,7 +51,7 @@ def lose_label(pack: Pack, scheduler: str) -> str:
 def lose_nearest(pack: Pack, scheduler: str) -> str:
     """Report a pack without a limit where the operator knows no tier."""
     return (
-        f"{describe_pack(pack)} cannot be told to {scheduler} without the node label of a "
+        f"{describe_pack(pack)} cannot be given to {scheduler} without the node label of a "
         f"tier: run the operator with --tier N=NAME=LABEL"
     )
 
@@ -63,7 +63,7 @@ def lose_parts(intent: Intent, scheduler: str) -> Iterator[str]:
             # The only subgroup is the whole group, which the scheduler places anyway.
             continue
         yield (
-            f"{describe_part(part)} cannot be told to {scheduler}, which places the group as a "
+            f"{describe_part(part)} cannot be given to {scheduler}, which places the group as a "
             f"whole: use a scheduler that knows subgroups, such as volcano or kai"
         )
 
@@ -72,7 +72,7 @@ def lose_queue(intent: Intent, scheduler: str) -> Iterator[str]:
     """Report a queue that a scheduler without queues ignores."""
     if intent.queue:
         yield (
-            f"queue {intent.queue} cannot be told to {scheduler}, which has no queues: take it "
+            f"queue {intent.queue} cannot be given to {scheduler}, which has no queues: take it "
             f"away, or use a scheduler that has them"
         )
 
@@ -81,8 +81,9 @@ def lose_long_name(intent: Intent, scheduler: str) -> Iterator[str]:
     """Report a gang whose name is too long for the label of its pods."""
     if not fits_label(intent.name):
         yield (
-            f"the gang cannot be told to {scheduler}: no label holds its name {intent.name}, which "
-            f"is longer than {LABEL_CHARACTERS_MAX} characters: give the workload a shorter one"
+            f"the gang cannot be given to {scheduler}: no label holds its name {intent.name}, "
+            f"which is longer than {LABEL_CHARACTERS_MAX} characters: give the workload a shorter "
+            f"one"
         )
 
 

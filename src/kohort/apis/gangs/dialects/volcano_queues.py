@@ -27,7 +27,7 @@ def judge_queue(
         return
     state = (queue.get("status") or {}).get("state") or "Open"
     if state != "Open":
-        yield f"queue {name} is {state} and lets nobody in: open it, or name another"
+        yield f"queue {name} is {state} and admits no gang: open it, or name another"
     asked = read_amounts(spec.get("minResources"))
     cap = read_amounts((queue.get("spec") or {}).get("capability"))
     over = {r: amount for r, amount in asked.items() if r in cap and amount > cap[r]}

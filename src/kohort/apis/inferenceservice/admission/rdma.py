@@ -64,7 +64,7 @@ def add_rdma(pod: Object) -> Object:
 
 
 def define_mounted(template: Object) -> Object:
-    """A pod template with the volumes for RDMA that its containers mount and nobody defines.
+    """A pod template with the volumes for RDMA that its containers mount and it does not define.
 
     The API server refuses such a template before the webhook for pods could add the volumes.
     """

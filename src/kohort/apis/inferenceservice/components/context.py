@@ -1,4 +1,4 @@
-"""What all components of one service share: its model, its runtime, its weights."""
+"""The inputs that all components of one service share: its model, its runtime, its weights."""
 
 from dataclasses import dataclass
 

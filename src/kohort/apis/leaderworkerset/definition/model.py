@@ -157,7 +157,7 @@ class LeaderWorkerSetSpec(Model):
         NetworkTopology | None,
         about(
             "How near to each other the pods of a group stand, as far as the gang scheduler in "
-            "use can be told. Groups that have nodes stay where they are."
+            "use supports it. Groups that have nodes stay where they are."
         ),
     ] = None
 

@@ -226,5 +226,5 @@ class ModelServingStatus(Model):
         Int64 | None, about("The generation of the spec that this status is of.")
     ] = None
     replicas: Annotated[Int32 | None, about("Groups that exist.")] = None
-    update_revision: Annotated[str | None, about("The revision that is asked for.")] = None
-    updated_replicas: Annotated[Int32 | None, about("Groups of the revision asked for.")] = None
+    update_revision: Annotated[str | None, about("The target revision.")] = None
+    updated_replicas: Annotated[Int32 | None, about("Groups of the target revision.")] = None

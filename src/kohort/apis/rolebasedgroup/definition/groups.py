@@ -139,7 +139,9 @@ class LeaderWorkerPattern(Model):
     restart_policy_config: Restart = None
     shared_service_selection: Annotated[
         Literal["All", "LeaderOnly"] | None,
-        about("Whom the role's Service leads to; LeaderOnly on RoleInstanceSets if not set."),
+        about(
+            "The pods that the role's Service selects; LeaderOnly on RoleInstanceSets if not set."
+        ),
     ] = None
     size: Annotated[Int32, about("Pods of an instance, the leader among them.")] = 1
     template: Annotated[PodTemplate | None, about("The pod of both.")] = None

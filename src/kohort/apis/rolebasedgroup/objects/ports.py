@@ -164,10 +164,10 @@ def list_unknown_ports(instance: Object, of_roles: Mapping[str, Collection[str]]
             component, name = str(each.get("component")), str(each.get("portName"))
             index = as_int(each.get("index"), 0)
             if _find_port(instance, component, name, index, asked) is None:
-                found[f"port {name!r} of component {component!r} is allocated by nobody"] = None
+                found[f"port {name!r} of component {component!r} does not exist"] = None
         for _, role, key in list_references(place.component):
             if key not in of_roles.get(role, ()):
-                found[f"port {key!r} of role {role!r} is allocated by nobody"] = None
+                found[f"port {key!r} of role {role!r} does not exist"] = None
     return list(found)
 
 

@@ -1,16 +1,15 @@
 """
 Watches: streams of all changes after a version.
 
-What has happened since the version is taken from the history, what happens from
-now on is pushed by the store; both are put in the same queue in the same moment,
-so no event falls between them and none comes twice. A bookmark names a version
-only after all events up to it: a client resumes there, and would never be told of
-what came before. A selector turns changes into what its watcher sees: an object
-that no longer matches is deleted, as far as it is concerned.
+Events since the version come from the history, later ones from the store as they are
+committed; the watch fills one queue from both in the same moment, so no event falls
+between them and none comes twice. A bookmark names a version only after all events up
+to it: a client that resumes there would miss earlier ones for ever. A selector changes
+what its watcher sees: an object that no longer matches is reported as deleted.
 
-Where a webhook says what an object is in the version that is watched, events wait in the
-queue as they were stored until they are read. If the webhook fails, they wait on, in their
-order, and it is asked again; a watch that cannot even begin is told so after a while.
+Where a conversion webhook makes the watched version, events wait in the queue as they
+were stored until they are read. If the webhook fails, they keep waiting, in their order,
+and the call is repeated; if the first events still fail, the watch ends with an error.
 """
 
 from asyncio import Event as Signal

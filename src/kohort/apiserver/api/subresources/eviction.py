@@ -1,9 +1,9 @@
 """
 The eviction subresource: it deletes a pod if its PodDisruptionBudget allows that.
 
-The budget is spent on what it is at the moment of the write, never on what was read
-before, so two evictions cannot share one allowance. A pod that is not ready costs its
-budget nothing where the budget's policy says so, or no controller could ever replace it.
+An eviction uses up the budget as it is at the moment of the write, not as it was read
+before, so two evictions cannot share one allowance. Where the budget's policy says so, the
+eviction of an unready pod costs nothing: otherwise a broken pod could never be replaced.
 """
 
 from dataclasses import replace

@@ -1,8 +1,8 @@
 """
 The scale subresource: current and desired replicas, whatever fields the kind has for them.
 
-Nothing is stored under this name. A Scale is read off the object where its kind says
-that the counts are, and what is written goes back there as a change of the object.
+No Scale is stored. A kind names the paths of its counts: the server reads a Scale from
+these fields of the object, and a write to the Scale changes the same fields.
 """
 
 from typing import Any

@@ -1,8 +1,9 @@
 """
 From a body to an object: unknown fields are refused, reported or dropped.
 
-Built-in kinds drop what their type does not have, custom kinds what their schema
-does not name. What a client is told of it is its own choice (fieldValidation).
+Built-in kinds drop fields that their type does not have, custom kinds fields that their
+schema does not declare. The client chooses by ``fieldValidation`` whether such fields
+are refused, reported in warnings, or dropped silently.
 """
 
 import re
@@ -53,8 +54,8 @@ def clean_patched(
     """As ``clean``, for a patched object: the errors blame the patch.
 
     ``touched`` are the fields that the patch can have changed, if that is known. ``words``
-    are what to show of a patch, and how to say what is wrong with it; otherwise people
-    are shown what it made of the object.
+    are the patch as errors quote it, and a function that rewords an error; without them,
+    errors quote the patched object.
     """
     shown = obj if words or validation is not Validation.STRICT else copy_json(obj)
     try:

@@ -1,10 +1,10 @@
 """
 Object metadata: the fields that the server sets, and those that a client may not change.
 
-What a client says of uid, times and generation is dropped when it creates and put back
-as it was when it updates, so an object can be read, changed and sent whole. A new
-object needs surroundings that stay; one that exists can always be changed, or what is
-going could never be cleaned up.
+A create drops the client's values of uid, times and generation, and an update restores
+the stored ones, so a client can read an object, change it and send it whole. A new object
+needs a namespace and a definition that are not being deleted. An existing object can always
+be changed: otherwise the finalizers in a namespace that is being deleted could not be removed.
 """
 
 from kohort.apiserver.api.context import Context

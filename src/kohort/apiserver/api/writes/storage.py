@@ -1,10 +1,10 @@
 """
 The last step of a write: convert to the storage version, and store.
 
-To get there, a webhook may have to be asked, and asked again for the answer. What was
-written meanwhile is found out after that; from there on nobody is waited for until the
-object is stored. An object that was stored in another version is stored anew by any write,
-even one that changes nothing else.
+The conversion to the storage version may call a webhook, and so may the conversion back for
+the answer. After the first one, the server checks whether another request has written the
+object meanwhile; between that check and the store nothing is awaited. Any write stores an
+object anew that was stored in another version, even if nothing else changes.
 """
 
 from kohort.apiserver.api.context import (
@@ -54,8 +54,8 @@ async def commit(
 def _restamp(text: bytes, version: int) -> Write:
     """A writer that replaces only the resourceVersion in the encoded object.
 
-    In the metadata of a built-in object the version stands before all that users choose
-    names for, so the first one found is the right one.
+    In the metadata of a built-in object the version comes before all fields in which users
+    choose keys, so the first text found is the version.
     """
     before = b'"resourceVersion":"%d"' % version
 

@@ -1,10 +1,10 @@
 """
 HorizontalPodAutoscalers in their older version, autoscaling/v1.
 
-All versions are stored as v2. What v1 has no field for lies in annotations there, as JSON
-in the form of older releases: other metrics than the processor's share, behavior, and what
-the status says of metrics and conditions. A text that cannot be read counts as none, and
-in v2 these annotations do not exist.
+All versions are stored as v2. Where v1 has no field, it has annotations with JSON in the form
+of older releases: for metrics other than CPU utilization, for behavior, and for the metrics and
+conditions of the status. An annotation that cannot be read counts as absent, and an object in v2
+has none of them.
 """
 
 from collections.abc import Mapping

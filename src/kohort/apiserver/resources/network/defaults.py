@@ -1,8 +1,8 @@
 """
 Defaults of services and endpoints.
 
-Addresses and node ports are not defaults: who gets which one is known to the
-server alone. What it gave out once stays when a service changes.
+Addresses and node ports are not defaults: the server allocates them, since it knows
+which are free. A service keeps them when it changes.
 """
 
 from kohort.cluster.objects import Object

@@ -1,8 +1,8 @@
 """
 Validation of Services, endpoints, NetworkPolicies and Ingresses.
 
-The type of a service decides which fields it may have; an address that was given out
-stays. Whether an address or a port is free is not asked here but where they are given out.
+The type of a service decides which fields it may have; an allocated address may not
+change. Whether an address or a port is free is checked where they are allocated.
 """
 
 from collections.abc import Callable

@@ -2,8 +2,9 @@
 An upper bound on how many copies of a value a CEL expression can make, from its text.
 
 ``cel.bind(b, a + a, cel.bind(c, b + b, …))`` doubles a text with every step, and so does a chain
-of maps. A name that is bound holds what it was bound to as often as that is named there; the
-numbers of all bindings multiply. Different fields of a value are no more than the value.
+of maps. If the bound expression names one variable three times, the new variable may hold three
+copies of it; the numbers of all bindings multiply. Different fields of one variable count as one
+copy, since together they are no larger than the variable.
 """
 
 import re

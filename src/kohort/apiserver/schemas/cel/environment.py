@@ -2,8 +2,8 @@
 The CEL engine: environments, compiled expressions, and its errors in the API's words.
 
 An environment is made once for each combination of variable types and kept.
-The engine counts no cost, but it ends loops after ten thousand turns. What could take
-too long for the values at hand is taken apart, or refused before it begins.
+The engine counts no cost, but it ends loops after ten thousand turns. An expression that
+could take too long for its values is split into parts, or refused before it runs.
 """
 
 import re

@@ -1,10 +1,10 @@
 """
 Functions that the API adds to CEL: lists, sets, regular expressions, URLs, addresses, quantities.
 
-The engine has no values of our own types, so what a function such as ``quantity``
-makes is a map with one telling key; two of them are equal when they mean the
-same. Missing are named formats, semantic versions and macros with two variables:
-the compiler refuses expressions that use them.
+The engine has no values of our own types, so a function such as ``quantity`` returns a
+map with one special key; two such maps are equal when they mean the same. Named formats,
+semantic versions and macros with two variables are missing: the compiler refuses
+expressions that use them.
 """
 
 from collections.abc import Callable, Iterator

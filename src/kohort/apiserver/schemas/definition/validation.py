@@ -35,7 +35,7 @@ def validate_definition(
 ) -> list[FieldError]:
     """The errors in a definition that has been defaulted.
 
-    ``check_client`` finds what is wrong with where a webhook is said to be.
+    ``check_client`` returns the errors in a webhook's clientConfig.
     """
     spec: Object = crd.get("spec") or {}
     errors = [*find_name_errors(crd)] if old is None else []

@@ -78,7 +78,7 @@ class Structural:
     ) -> list[FieldError]:
         """The errors in an object; with an old one, only the errors that the update causes.
 
-        ``more`` is what others found, to be told before the rules.
+        ``more`` are the errors of other checks, which come before those of the rules.
         """
         problems = self._check(obj)
         errors = self._render(problems, obj, old) if problems else []

@@ -1,9 +1,9 @@
 """
 Turns one context of a kubeconfig into access to an API server.
 
-The order in which a user's ways to prove himself count is kubectl's: a plugin
-and a provider stand alone, a token file comes before a token, and a certificate
-goes with any of them.
+If the kubeconfig gives a user several credentials, they count as kubectl counts
+them: a plugin or a provider excludes all others, a token file comes before a
+token, and a client certificate is sent with any of them.
 """
 
 import base64

@@ -2,7 +2,7 @@
 Credentials: headers and client certificates by which the API server knows the user.
 
 All kinds answer the same three questions: which headers, which certificate, and
-whether asking again makes sense after the server said 401.
+whether another attempt makes sense after the server has answered 401.
 """
 
 import base64
@@ -30,7 +30,7 @@ class Credentials(Protocol):
         """Renew after a 401; returns whether another attempt is worthwhile."""
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Release what the credentials hold open."""
 
 
 class NoCredentials:

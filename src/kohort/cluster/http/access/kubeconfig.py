@@ -31,7 +31,7 @@ class Section:
 
 @dataclass(slots=True)
 class Kubeconfig:
-    """All files together."""
+    """The merged content of all kubeconfig files."""
 
     clusters: dict[str, Section] = field(default_factory=dict)
     users: dict[str, Section] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """
 Credentials from an OpenID Connect provider: an identity token, and one to refresh it with.
 
-A provider may replace the refresh token each time it is used. So what it gives is
-handed to ``save``, or the kubeconfig would be worthless the next time.
+A provider may replace the refresh token each time it is used. So ``save`` gets the
+new tokens and writes them to the kubeconfig, whose old ones may be worthless then.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """
 Credentials from a program that the kubeconfig names (``client.authentication.k8s.io``).
 
-The program runs when it is first needed, again when what it gave expires, and
-once more when the server does not accept it; never twice at the same time. It is
-told about the cluster only if it asks for that.
+The program runs when it is first needed, again when its credentials expire, and
+once more when the server does not accept them; never twice at the same time. It gets
+a description of the cluster only if the kubeconfig sets ``provideClusterInfo``.
 """
 
 import asyncio

@@ -1,11 +1,10 @@
 """
 The HorizontalPodAutoscaler controller: it scales targets by metrics from annotations.
 
-It looks every fifteen seconds of the cluster's clock, when an autoscaler is changed and when
-its target comes or goes; not when a target is scaled, or one look would lead to the next.
-What was proposed and changed lately is remembered here and not stored, as in a real controller
-manager. A status that says the same again is not written, and a complaint that is made already
-is not made again.
+It reconciles an autoscaler every fifteen seconds of the cluster's clock, when it is changed and
+when its target comes or goes; not when the target is scaled, or one reconcile would cause the next.
+Recent proposals and changes are kept in memory and not stored, as in a real controller manager. It
+writes no status that is unchanged, and emits no event again for a failure that it has reported.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """
 The decision of an autoscaler: the replicas of its target, and the conditions about it.
 
-Of several metrics the highest count is taken; where some say nothing, the others may raise
+Of several metrics the highest count is taken; if some have no value, the others may raise
 the count and never lower it. The decision is a value. It knows no clock and sends no request.
 """
 
@@ -37,12 +37,12 @@ class Condition:
 class Decision:
     """The new replicas, and what the status and the event say."""
 
-    replicas: int | None = None  # none: the target stays as it is
-    reason: str = ""  # why it changes
+    replicas: int | None = None  # None: the target stays as it is
+    reason: str = ""  # why the replicas change
     conditions: tuple[Condition, ...] = ()
-    metrics: list[Object] | None = None  # what metrics are
+    metrics: list[Object] | None = None  # the current values of the metrics
     warnings: tuple[tuple[str, str], ...] = ()  # reason and message
-    is_known: bool = True  # whether a count could be told
+    is_known: bool = True  # whether the replicas could be computed
     history: History = field(default_factory=History)
 
 

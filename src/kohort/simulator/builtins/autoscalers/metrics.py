@@ -1,11 +1,11 @@
 """
 Values of metrics: simulated pods have none, so users set them by annotations.
 
-``sim.kohort.dev/metric-NAME`` is what every pod shows of a metric, or for metrics of objects
-and of the world outside, its value; ``sim.kohort.dev/load-NAME`` is what all ready pods share.
-On an autoscaler they hold for all its pods, on a pod for that one, which goes first. A
-resource may be given as a share of what is requested (``70%``). A metric of a container has
-a name of its own (``cpu.main``), or that of the resource.
+``sim.kohort.dev/metric-NAME`` is the value of a metric for every pod, or the value of an object or
+external metric; ``sim.kohort.dev/load-NAME`` is a total that all ready pods share. An annotation of
+an autoscaler holds for all its pods, one of a pod for that pod, and the pod's wins. The value of a
+resource may be a share of the request (``70%``). A metric of a container has a name of its own
+(``cpu.main``), or that of the resource.
 """
 
 import re

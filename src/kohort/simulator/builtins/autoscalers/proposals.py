@@ -257,7 +257,7 @@ def _count(
     *,
     is_processor: bool = False,
 ) -> tuple[int, _Seen]:
-    """How many replicas what pods show asks for, and what that is."""
+    """The replicas that the usage of pods demands, and that usage."""
     if not situation.pods:
         raise _Unknown(_NO_PODS)
     pods = [pod for pod in situation.pods if not pod.is_ignored]

@@ -1,10 +1,10 @@
 """
 Which pods of a ReplicaSet to remove first when there are too many.
 
-Those that serve least go first: without a node, not running, not ready; then
-those that a user marked as cheap, those that share their node with most of
-their like, those that have been ready for the shortest time, that restarted
-most, and that are youngest. The name settles what is left.
+Pods that serve least go first: without a node, not running, not ready; then pods of
+low deletion cost, pods that share their node with most pods of the set, pods that have
+been ready for the shortest time, that restarted most, and that are youngest. Of equal
+pods the name decides.
 """
 
 from collections import Counter

@@ -1,10 +1,10 @@
 """
 The garbage collector: it deletes or orphans objects whose owners are deleted.
 
-An owner that was seen to go is gone. An owner that was never seen may only be
-late: the caches of different kinds do not agree, and a dependent may arrive
+An owner whose deletion the collector has seen is gone. An owner that it never saw may
+only be late: the caches of different kinds do not agree, and a dependent may arrive
 before its owner does. So such an owner counts as missing only after it has been
-absent for a while and the API server, asked once more, does not have it either. An
+absent for a while and a read from the API server does not find it either. An
 owner of a kind that is not watched never counts as missing.
 
 The caches of the kinds given to ``watch_kinds`` must be filled before the next

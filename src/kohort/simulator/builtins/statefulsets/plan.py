@@ -6,8 +6,8 @@ it: fill the wanted ordinals, remove the surplus from the top, then replace
 what is outdated from the top. Under OrderedReady each stage does one thing at
 a time and waits until all before it is available and nothing is on its way
 out. Parallel fills and removes at once, but still replaces within its budget.
-A set may ask for any number of pods: what is missing is made in windows, so that
-one look costs what there is and not what is wanted.
+A set may ask for any number of pods: missing pods are created in windows, so that the
+cost of one reconcile depends on the pods that exist and not on the wanted number.
 """
 
 from collections.abc import Collection, Iterable

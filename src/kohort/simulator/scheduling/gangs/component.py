@@ -1,9 +1,9 @@
 """
 Gang scheduling as a part of the scheduler: it observes gangs, and runs sessions.
 
-It shares the ledger with single pods, and takes its turns in the same part. Where the
-kinds of a scheduler are not served, pods that name it wait and are told why. With
-nothing changed, nothing is written.
+It shares the ledger with single pods, and runs in the same component. Where the kinds of
+a scheduler are not served, pods that name it wait, and their condition says why. If
+nothing has changed, it writes nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,10 +31,10 @@ from kohort.simulator.scheduling.gangs.units import (
 from kohort.simulator.scheduling.ledger import Ledger
 from kohort.simulator.scheduling.pod_conditions import GATED, PodConditions
 
-# A step ends after so many binds, so that others get their turn; no gang is split by it.
+# A step ends after so many binds, so that other components run; no gang is split by it.
 BINDS_MAX = 64
-# Members of a gang come one after the other. Who is not complete is told so only after a
-# while, as by a scheduler that looks once a second.
+# Members of a gang are created one after the other. Missing members are reported only after
+# a while, as by a scheduler that runs once a second.
 PATIENCE_SECONDS = 1.0
 UNSCHEDULABLE = "Unschedulable"
 
@@ -252,8 +252,8 @@ class GangScheduling:
     def _find_patience(self, gang: Gang, moment: Moment) -> float:
         """Until when a gang's missing members are not reported.
 
-        The end is kept and not the beginning: a difference of times is rounded, and a gang that
-        is looked at just then would not be told, nor be looked at again.
+        The end is stored and not the beginning: a difference of times is rounded, and a session at
+        just that time would neither report the gang nor be followed by another one.
         """
         return self._incomplete.setdefault(gang.key, moment.elapsed + PATIENCE_SECONDS)
 

@@ -3,9 +3,9 @@ Fairness: nodes are kept for a large gang that younger gangs overtook too often.
 
 A gang that waits at the head and sees younger ones of its queue go past more often than a
 set number of times gets nodes kept for it: in the domain where it lacks least, as many
-as could hold it if they were empty. Those behind it may not use them until it has
-been placed, nor may single pods of the same scheduler; those before it may. A gang
-that would not fit even then keeps nothing.
+as could hold it if they were empty. Gangs behind it may not use these nodes until it has
+been placed, nor may single pods of the same scheduler; gangs before it may. For a gang
+that would not fit even then no nodes are kept.
 """
 
 from collections import Counter

@@ -1,9 +1,9 @@
 """
 Queues of Volcano: which gangs are admitted, before the scheduler searches for room.
 
-A Volcano group waits until its queue is open and has room under its cap, and until the
-cluster is not promised more than it has, and a fifth on top. What a group asks for is
-its minResources; a group without them is let in at once.
+A Volcano group waits until its queue is open and has room under its capability, and until
+all admitted groups together request at most 1.2 times the cluster. The request of a group
+is its minResources; a group without them is admitted at once.
 """
 
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Queues:
         self._at: tuple[int, int, int] = (-1, -1, -1)
         self._left: Amounts = {}
         self._shares: dict[GangKey, _Share] = {}
-        self._promised: Amounts = {}  # to all admitted gangs that wait
+        self._promised: Amounts = {}  # requests of all admitted gangs that wait
         self._taken: dict[str, Amounts] = {}  # by queue: what its gangs use or were promised
         self._used: dict[str, Amounts] = {}  # by queue: what its gangs use
 

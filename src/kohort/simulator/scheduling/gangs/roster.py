@@ -3,8 +3,8 @@ The roster: all gangs, with their waiting, placed and ended members.
 
 A gang comes into being with its object or with the first pod that names it, and goes
 with the last of both. Members are counted by uid, so a pod that was made again under
-its old name is another member. Whoever is leaving stands in nobody's way here: it
-neither counts nor holds the others in its domain.
+its old name is another member. A terminating member does not count, and its domain does
+not bind the other members.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
 """
 A session: every gang that the latest changes may help is tried, in order.
 
-A gang is placed whole or not at all; what was tried in vain leaves no trace in the
-ledger. Those who failed are not tried again before room was given back, and gangs that
-ask for the same as one that failed are not tried at all.
+A gang is placed whole or not at all; a failed attempt leaves no trace in the ledger. A
+gang that failed is not tried again before room was freed, and gangs with the same
+requirements as one that failed are not tried at all.
 """
 
 from collections.abc import Callable, Iterable

@@ -2,7 +2,7 @@
 Gangs with few fields: those of the scheduler plugins, of Koordinator, and of Kueue.
 
 Koordinator takes its gangs from objects or from annotations of pods alone; Kueue has
-only labels and annotations of pods. Its gates are its own: who sets them lifts them.
+only labels and annotations of pods. Scheduling gates are Kueue's own to set and remove.
 """
 
 import json
