@@ -30,9 +30,8 @@ FILES = {
     "testing/clusters.py": "the docstring of an argument gives an example",
     "testing/pod_plugins.py": "a sample manifest",
     "simulator/embedded/cluster.py": "what comes with the chosen scheduler",
-    "simulator/embedded/domains.py": "what comes with the chosen scheduler",
-    "simulator/embedded/scheduler_objects.py": "what comes with the chosen scheduler",
-    "simulator/embedded/queues.py": "what comes with the chosen scheduler",
+    "simulator/embedded/volcano_objects.py": "what comes with the chosen scheduler",
+    "simulator/embedded/bootstrap.py": "what comes with the chosen scheduler",
 }
 
 

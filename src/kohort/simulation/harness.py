@@ -33,9 +33,9 @@ from kohort.simulation.simulated_api import OperatorVersion, SimulatedApi
 from kohort.simulation.virtual_loop import LoopClock
 from kohort.simulator.api_admission import ApiAdmission
 from kohort.simulator.builtins.autoscalers.controller import Autoscalers
-from kohort.simulator.builtins.garbage.controller import GarbageCollector
+from kohort.simulator.builtins.garbage import GarbageCollector
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
-from kohort.simulator.builtins.volumes.controller import Volumes
+from kohort.simulator.builtins.volumes import Volumes
 from kohort.simulator.component import Component
 from kohort.simulator.embedded.bootstrap import bootstrap
 from kohort.simulator.kubelet import Kubelet

@@ -20,16 +20,16 @@ from kohort.cluster.selectors import parse_label_selector
 from kohort.simulator.builtins.autoscalers.decision import (
     Condition,
     Decision,
+    History,
     decide,
     read_tolerance,
 )
-from kohort.simulator.builtins.autoscalers.limits import History
-from kohort.simulator.builtins.autoscalers.pods import read_pod
 from kohort.simulator.builtins.autoscalers.proposals import Situation
 from kohort.simulator.builtins.autoscalers.targets import (
     NoTarget,
     Target,
     find_target,
+    read_pod,
     split_group,
 )
 from kohort.simulator.builtins.ownership import reference

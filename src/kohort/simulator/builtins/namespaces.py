@@ -1,9 +1,10 @@
 """
-The namespace controller: it deletes the content of terminating namespaces, then finalizes them.
+The namespace controllers: every namespace gets its default objects, and is emptied when it ends.
 
-How many objects a namespace holds is counted as they come and go, so that the
-deletion of ten thousand pods wakes the namespace twice and not ten thousand
-times: once to delete them, and once when the last one has gone.
+The default objects are a service account and the root certificate. How many objects a namespace
+holds is counted as they come and go, so that the deletion of ten thousand pods wakes the
+namespace twice and not ten thousand times: once to delete them, and once when the last one has
+gone.
 """
 
 from collections import Counter
@@ -11,9 +12,64 @@ from collections.abc import Iterable
 
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
-from kohort.cluster.kinds import NAMESPACE
+from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE, SERVICE_ACCOUNT
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.component import Action, Delete, Moment, Replace, Step, View
+from kohort.simulator.component import Action, Create, Delete, Merge, Moment, Replace, Step, View
+
+ACCOUNT = "default"
+CERTIFICATE = "kube-root-ca.crt"
+_ABOUT_CERTIFICATE = (
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal "
+    "endpoints such as the internal service IP or kubernetes.default.svc. No other usage is "
+    "guaranteed across distributions of Kubernetes clusters."
+)
+
+
+class NamespaceDefaults:
+    """The component that creates the default objects of namespaces."""
+
+    name = "namespace-furniture"
+    manager = "kube-controller-manager"
+    kinds: tuple[Kind, ...] = (NAMESPACE, SERVICE_ACCOUNT, CONFIG_MAP)
+
+    def __init__(self, certificate: str) -> None:
+        self._certificate = certificate
+
+    def observe(
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
+    ) -> Iterable[str]:
+        """The key of a namespace that is new, or whose default objects changed."""
+        entry = new or old
+        assert entry is not None
+        if kind == NAMESPACE:
+            return (entry.name,)
+        is_ours = entry.name == (ACCOUNT if kind == SERVICE_ACCOUNT else CERTIFICATE)
+        return (entry.namespace,) if is_ours else ()
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """Create the missing default objects."""
+        namespace = view.find(NAMESPACE, "", key)
+        if namespace is None or namespace.is_leaving:
+            return Step()
+        actions: list[Action] = []
+        if view.find(SERVICE_ACCOUNT, key, ACCOUNT) is None:
+            metadata = {"name": ACCOUNT, "namespace": key}
+            account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+            actions.append(Create(SERVICE_ACCOUNT, account))
+        data = {"ca.crt": self._certificate}
+        found = view.find(CONFIG_MAP, key, CERTIFICATE)
+        if found is None:
+            annotations = {"kubernetes.io/description": _ABOUT_CERTIFICATE}
+            metadata_of_map = {"name": CERTIFICATE, "namespace": key, "annotations": annotations}
+            bundle = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata_of_map}
+            actions.append(Create(CONFIG_MAP, {**bundle, "data": data}))
+        elif found.decode().get("data") != data:
+            actions.append(Merge(CONFIG_MAP, key, CERTIFICATE, {"data": data}, uid=found.uid))
+        return Step(tuple(actions))
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """Do nothing: the next step starts from the stored objects."""
+
 
 FINALIZER = "kubernetes"
 # Caches may be late: the controller must see objects created just before the deletion.

@@ -1,18 +1,21 @@
 """
-The HyperNodes of a simulated network: one for each node, rack and spine.
+What Volcano's own controllers keep in a cluster: the HyperNodes and the queue ``default``.
 
-They follow the labels of nodes, as a discovery of a real network would: a node that is
-added joins its rack, and a rack without nodes goes. Each node is tier 0, a rack tier
-1, a spine tier 2. HyperNodes that another client made are left alone.
+There is a HyperNode for each node (tier 0), rack (1) and spine (2). They follow the labels of
+nodes, as a discovery of a real network would: a node that is added joins its rack, and a rack
+without nodes goes. HyperNodes that another client made are left alone.
+
+A user who brings Volcano's definitions to a cluster finds the queue that its groups are in
+when they name none, as if its own controllers had come along. It is open.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from kohort.apis.gangs.dialects.volcano import HYPER_NODE
+from kohort.apis.gangs.dialects.volcano import HYPER_NODE, QUEUE
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
-from kohort.cluster.kinds import NODE
+from kohort.cluster.kinds import DEFINITION, NODE
 from kohort.cluster.node_labels import RACK, SPINE
 from kohort.cluster.objects import Kind, Object, labels_of
 from kohort.simulator.component import Action, Create, Delete, Merge, Moment, Step, View
@@ -131,3 +134,52 @@ def _correct(entry: StoredObject, obj: Object, spec: Object) -> Iterable[Action]
     if (obj.get("status") or {}).get("nodeCount") != count:
         status = {"status": {"nodeCount": count}}
         yield Merge(HYPER_NODE, "", entry.name, status, "status", entry.uid)
+
+
+DEFAULT = "default"
+
+
+class DefaultQueue:
+    """The component that creates the queue and opens it. Its only key is the queue's name."""
+
+    name = "default-queue"
+    manager = "vc-controller-manager"
+
+    def __init__(self) -> None:
+        self.kinds: tuple[Kind, ...] = (DEFINITION,)
+        self._is_served = False
+        self._has_status = True
+
+    def watch_kinds(self, kinds: Collection[Kind]) -> None:
+        """Note whether the cluster serves queues."""
+        self._is_served = QUEUE in kinds
+        self._has_status = True
+        if self._is_served:
+            self.kinds = (DEFINITION, QUEUE)
+
+    def observe(
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
+    ) -> Iterable[str]:
+        """The queue's key, when queues become served or the queue changed."""
+        entry = new or old
+        assert entry is not None
+        wanted = QUEUE.group_resource if kind == DEFINITION else DEFAULT
+        return (DEFAULT,) if entry.name == wanted else ()
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """Create the queue if it is missing, and set its state to Open."""
+        if not self._is_served:
+            return Step()
+        queue = view.find(QUEUE, "", key)
+        if queue is None:
+            return Step((Create(QUEUE, {"metadata": {"name": key}, "spec": {"weight": 1}}),))
+        state = (queue.decode().get("status") or {}).get("state")
+        if state or not self._has_status:
+            return Step()
+        opened = {"status": {"state": "Open"}}
+        return Step((Merge(QUEUE, "", key, opened, subresource="status", uid=queue.uid),))
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """Ignore a refused status: the installed definition may have no status."""
+        if isinstance(action, Merge):
+            self._has_status = False
