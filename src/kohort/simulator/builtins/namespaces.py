@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.conditions import find, stamp
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE, SERVICE_ACCOUNT
 from kohort.cluster.objects import Kind, Object
@@ -152,13 +153,9 @@ def _report(
     if any(not held.is_leaving for _, held in remaining):
         return ()
     status = obj.get("status") or {}
-    known = {condition["type"]: condition for condition in status.get("conditions") or []}
-    conditions = []
-    for new in _conditions(remaining):
-        old = known.get(new["type"], {})
-        is_same = old.get("status") == new["status"]
-        since = old["lastTransitionTime"] if is_same else moment.stamp
-        conditions.append({**new, "lastTransitionTime": since})
+    held: list[Object] = status.get("conditions") or []
+    wanted = _conditions(remaining)
+    conditions = [stamp(new, find(held, new["type"]), moment.stamp) for new in wanted]
     written = {**status, "phase": "Terminating", "conditions": conditions}
     if written == status:
         return ()

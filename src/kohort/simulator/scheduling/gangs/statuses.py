@@ -9,6 +9,7 @@ session in which it was. Nothing is written when nothing but the session differs
 
 from collections.abc import Iterable
 
+from kohort.cluster.conditions import drop, find, move_to_end
 from kohort.cluster.objects import Object
 from kohort.placement.fits import Fit
 from kohort.placement.sentences import describe_fit
@@ -89,10 +90,10 @@ def _write_volcano(
     told: list[Action] = []
     condition = _find_condition(gang, spec)
     if condition is not None:
-        before = _read_condition(spec, condition["type"])
+        before = find(_conditions(spec), condition["type"]) or {}
         if any(before.get(name, "") != value for name, value in condition.items()):
             stamped = {**condition, "transitionID": session, "lastTransitionTime": stamp}
-            kept = [c for c in _conditions(spec) if c.get("type") != condition["type"]]
+            kept = drop(_conditions(spec), condition["type"])
             status["conditions"] = [*kept, stamped]
             told.append(_emit(spec, condition))
     patch: Object = {}
@@ -167,7 +168,7 @@ def _write_native(gang: Gang, spec: GangSpec, stamp: str) -> list[Action]:
     assert spec.kind is not None
     is_sticky = spec.kind.version != "v1alpha2"
     name = "PodGroupInitiallyScheduled" if is_sticky else "PodGroupScheduled"
-    before = _read_condition(spec, name)
+    before = find(_conditions(spec), name) or {}
     if gang.placed and gang.count() >= spec.minimum:
         condition = {"type": name, "status": "True", "reason": SCHEDULED, "message": ""}
     elif gang.reason and not (is_sticky and before.get("status") == "True"):
@@ -177,10 +178,7 @@ def _write_native(gang: Gang, spec: GangSpec, stamp: str) -> list[Action]:
         return []
     if all(before.get(field, "") == value for field, value in condition.items()):
         return []
-    is_same = before.get("status") == condition["status"]
-    since = (is_same and before.get("lastTransitionTime")) or stamp
-    kept = [c for c in _conditions(spec) if c.get("type") != name]
-    patch = {"status": {"conditions": [*kept, {**condition, "lastTransitionTime": since}]}}
+    patch = {"status": {"conditions": move_to_end(_conditions(spec), condition, stamp)}}
     return [*_merge(spec, patch, "status"), *_write_events(gang, spec)]
 
 
@@ -199,10 +197,6 @@ def _merge(spec: GangSpec, patch: Object, part: str) -> list[Action]:
 
 def _conditions(spec: GangSpec) -> list[Object]:
     return spec.status.get("conditions") or []
-
-
-def _read_condition(spec: GangSpec, name: str) -> Object:
-    return next((c for c in _conditions(spec) if c.get("type") == name), {})
 
 
 def _source(spec: GangSpec) -> str:
