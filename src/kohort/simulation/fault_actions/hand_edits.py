@@ -69,7 +69,7 @@ def _find_free_name(harness: Harness, kind: Kind, pick: int) -> str:
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
 ORPHANED_SECONDS_MAX = 300.0
 ORPHANED_POLL_SECONDS = 0.05
-LEADERS, WORKERS = "leaders", "workers"
+LEADERS = "leaders"
 
 
 def _find_set(harness: Harness, fault: Fault) -> str:

@@ -216,7 +216,7 @@ async def _undo(arguments: argparse.Namespace) -> int:
     from kohort.takeover.step_runner import Limits
 
     namespace = arguments.namespace or _NAMESPACE
-    async with open_source(arguments, Wanted((), False)) as source:
+    async with open_source(arguments, Wanted(())) as source:
         record = await Site(source.cluster, (), namespace, LoopTime()).records.find()
         if record is None:
             lines = [f"nothing to undo: no takeover is recorded in namespace {namespace}"]

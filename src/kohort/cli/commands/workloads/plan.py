@@ -105,7 +105,7 @@ async def _plan(arguments: argparse.Namespace) -> int:
         show(f"note: {other} is not planned: it is no workload", file=sys.stderr)
     for manifest in manifests:
         _expect_strategies(arguments, manifest.api)
-    async with open_source(arguments, Wanted((manifests[0].api,), True)) as source:
+    async with open_source(arguments, Wanted((manifests[0].api,))) as source:
         usual = source.namespace
         told = []
         for manifest in manifests:
