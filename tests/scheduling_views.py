@@ -13,7 +13,6 @@ from kohort.cluster.objects import Kind, Object
 from kohort.simulator.component import Action, Bind, Component, Delete, Emit, Merge, Moment, Step
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-DECISIVE = (Bind, Delete, Merge)
 
 
 class TinyWorld:

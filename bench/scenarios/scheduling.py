@@ -19,7 +19,7 @@ from kohort.cluster.objects import Object
 from kohort.simulator.component import Bind, Moment
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.scheduling.scheduler import QUEUE, Scheduler
-from kohort.simulator.world.caches import Cache, Caches
+from kohort.simulator.world.component_runner import Cache, Caches
 
 _NOW = datetime(2025, 1, 1, tzinfo=UTC)
 _STAMP = "2025-01-01T00:00:00Z"

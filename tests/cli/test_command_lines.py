@@ -13,9 +13,8 @@ from kohort import __version__
 from kohort.cli.commands.up import _suggest
 from kohort.cli.embedded import Ready, Wish, _choose_port
 from kohort.cli.main import COMMANDS
-from kohort.cli.styles import RED, paint
 from kohort.cli.table import Group
-from kohort.cli.terminal import control
+from kohort.cli.terminal import RED, control, paint
 
 HEAVY = (
     "aiohttp",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kohort.cluster.durations import find_seconds, read_seconds
+from kohort.cluster.durations import find_seconds, find_signed_seconds, read_seconds
 from kohort.controller.process.configuration import read_duration
 from kohort.simulation.scenario_files import ScenarioError, load_scenario
 from kohort.simulator.stages import PULL, KubeletStages, Manner
@@ -76,3 +76,16 @@ def test_scenario_files_take_durations(tmp_path):
     assert (scenario.latency, scenario.faults[0].at) == (0.1, 90.0)
     with pytest.raises(ScenarioError, match=r"at of evict must be a duration .* not 'soon'"):
         load_scenario(write(tmp_path / "b.yaml", "soon"))
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("-1m30s", -90.0), ("+250ms", 0.25), ("0", 0.0), ("-0", 0.0), ("2h", 7200.0)],
+)
+def test_where_kubernetes_takes_a_sign_all_but_zero_need_a_unit(text, seconds):
+    assert find_signed_seconds(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "-", "90", "--1s", "1d", "٣s", "300000000000h"])
+def test_what_go_does_not_read_is_no_duration_with_a_sign_either(text):
+    assert find_signed_seconds(text) is None

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from kohort.cli.exits import Failure, end
 from kohort.cli.render.lines import align
 from kohort.cli.render.values import write_value
-from kohort.cli.styles import RED, paint
-from kohort.cli.terminal import control, escape, guarded_output, join_lines, show
+from kohort.cli.terminal import RED, control, escape, guarded_output, join_lines, paint, show
 from kohort.observability.logs import LogForm, begin_logging
 
 EVIL = "a\x1b[2Jb\u202ec\nd\re\x9bf\u2028g\x07"

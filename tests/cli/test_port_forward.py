@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from kohort.cli.commands.workloads.connect import PortForward
 from kohort.cli.exits import Failure
-from kohort.cli.workloads.port_forward import PortForward
 
 FAKE = """\
 #!/bin/sh

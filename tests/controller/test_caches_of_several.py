@@ -6,7 +6,6 @@ from random import Random
 
 import orjson
 from controller_world import ALL, CONFIGMAP, TestTime, config_map, make_cluster
-from virtual_time import run_virtual
 
 from kohort.apis.facts import Whole
 from kohort.apiserver.inprocess import InProcessCluster
@@ -15,6 +14,7 @@ from kohort.cluster.objects import Object
 from kohort.cluster.port import Address, Cluster, Selection, WatchEvent
 from kohort.controller.caches.cache import Cache
 from kohort.controller.caches.informers import Informers, SharedWatches
+from kohort.simulation.virtual_loop import run_virtually
 
 
 class Counted(InProcessCluster):
@@ -80,7 +80,7 @@ def test_two_that_watch_the_same_open_one_watch_and_both_hear_of_all():
         assert one.seen == other.seen == ["first", "second"]
         assert one.cache is not other.cache
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_one_that_comes_later_hears_of_what_is_there_without_a_list():
@@ -92,7 +92,7 @@ def test_one_that_comes_later_hears_of_what_is_there_without_a_list():
         assert late.informers.are_ready and late.seen == ["first"]
         assert cluster.watches == 1
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_when_the_watching_informer_leaves_the_other_goes_on_and_gets_all_events():
@@ -105,7 +105,7 @@ def test_when_the_watching_informer_leaves_the_other_goes_on_and_gets_all_events
         assert other.seen == ["first", "second"]
         assert one.seen == ["first"]
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_list_that_was_cut_off_leaves_nothing_behind():
@@ -121,7 +121,7 @@ def test_a_list_that_was_cut_off_leaves_nothing_behind():
         await other.informers.wait_until_ready()
         assert [entry.key[1] for entry in other.cache] == ["second"]
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_cache_that_lost_its_last_reader_is_filled_anew():
@@ -136,7 +136,7 @@ def test_a_cache_that_lost_its_last_reader_is_filled_anew():
         await late.informers.wait_until_ready()
         assert sorted(late.seen) == ["first", "meanwhile"]
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_both_informers_learn_that_a_kind_cannot_be_watched_and_that_it_can():
@@ -152,7 +152,7 @@ def test_both_informers_learn_that_a_kind_cannot_be_watched_and_that_it_can():
         assert (one.served, late.served) == (1, 1)
         assert one.informers.absent == late.informers.absent == {}
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_what_is_read_otherwise_is_watched_apart():
@@ -167,4 +167,4 @@ def test_what_is_read_otherwise_is_watched_apart():
         assert cluster.watches == 2
         task.cancel()
 
-    run_virtual(body())
+    run_virtually(body)

@@ -14,7 +14,6 @@ from kohort.cluster.errors import (
     Invalid,
     KohortError,
     NotFound,
-    TooManyRequests,
     Unavailable,
 )
 from kohort.cluster.objects import uid_of
@@ -149,12 +148,6 @@ async def test_a_patch_of_what_is_gone_is_a_conflict():
 async def test_errors_have_different_results_by_what_helps(error: KohortError, result: Result):
     [outcome] = await Executor(Failing(error)).run([patch("a", b="c")])  # type: ignore[arg-type]
     assert (outcome.result, outcome.message) == (result, str(error))
-
-
-async def test_a_server_that_is_busy_says_for_how_long():
-    busy = TooManyRequests("busy", details={"retryAfterSeconds": 3})
-    [outcome] = await Executor(Failing(busy)).run([patch("a")])  # type: ignore[arg-type]
-    assert outcome.retry_after_seconds == 3
 
 
 async def test_a_refused_template_costs_one_request():

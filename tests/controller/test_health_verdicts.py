@@ -5,13 +5,13 @@ from random import Random
 
 import orjson
 from controller_world import CONFIGMAP, TestTime, config_map, make_cluster
-from virtual_time import run_virtual
 
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Selection
 from kohort.controller.caches.informers import Informers
 from kohort.controller.health import Probe, judge_liveness, judge_readiness
 from kohort.controller.queue import RunResult, WorkQueue
+from kohort.simulation.virtual_loop import run_virtually
 
 
 def test_nothing_to_do_is_no_sign_of_death():
@@ -46,7 +46,7 @@ def test_a_queue_that_is_stuck_is_found_out():
         assert not probe.liveness().is_good
         task.cancel()
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_readiness_waits_for_all_first_lists():
@@ -64,7 +64,7 @@ def test_readiness_waits_for_all_first_lists():
         assert len(maps) == 1
         task.cancel()
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_kind_that_is_optional_need_not_be_served():
@@ -79,4 +79,4 @@ def test_a_kind_that_is_optional_need_not_be_served():
         assert judge_readiness(informers.unlisted).is_good
         task.cancel()
 
-    run_virtual(body())
+    run_virtually(body)

@@ -5,12 +5,12 @@ import asyncio
 import orjson
 import pytest
 from controller_world import ALL, CONFIGMAP, config_map, make_cluster
-from virtual_time import run_virtual
 
 from kohort.apiserver.inprocess import BOOKMARK_SECONDS
 from kohort.cluster.errors import Conflict, NotFound
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Address, PatchType, Selection
+from kohort.simulation.virtual_loop import run_virtually
 
 HERE = Address(CONFIGMAP, "lab", "a")
 
@@ -67,7 +67,7 @@ def test_a_silent_watch_sends_bookmarks():
             return change.type
         return ""
 
-    assert run_virtual(body()) == "BOOKMARK"
+    assert run_virtually(body) == "BOOKMARK"
 
 
 def test_a_write_in_the_turn_of_a_bookmark_is_sent_before_it():
@@ -87,6 +87,6 @@ def test_a_write_in_the_turn_of_a_bookmark_is_sent_before_it():
                 break
         return told
 
-    (first, version), (second, covered) = run_virtual(body())
+    (first, version), (second, covered) = run_virtually(body)
     assert (first, second) == ("ADDED", "BOOKMARK")
     assert version == covered

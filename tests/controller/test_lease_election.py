@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from controller_world import TestTime, make_cluster
-from virtual_time import run_virtual
 
 from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import NotFound, Unavailable
 from kohort.cluster.kinds import LEASE
 from kohort.cluster.port import Address
 from kohort.controller.lease import Claim, Election, LeaseTerms, judge_claim
+from kohort.simulation.virtual_loop import run_virtually
 
 PLACE = Address(LEASE, "system", "leader")
 
@@ -76,7 +76,7 @@ def test_the_lease_and_its_namespace_are_made_if_absent():
         assert spec["leaseTransitions"] == 0
         assert spec["renewTime"] == "2026-01-02T03:04:05.000000Z"
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_while_the_holder_renews_no_other_process_leads():
@@ -92,7 +92,7 @@ def test_while_the_holder_renews_no_other_process_leads():
         waiting.cancel()
         keeping.cancel()
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_lease_that_is_given_back_is_taken_at_once():
@@ -108,7 +108,7 @@ def test_a_lease_that_is_given_back_is_taken_at_once():
         assert seconds() < 5 + 2.5
         assert (await cluster.read(PLACE))["spec"]["leaseTransitions"] == 1
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_who_waits_for_the_lease_and_stops_does_not_give_it_back_for_its_holder():
@@ -123,7 +123,7 @@ def test_who_waits_for_the_lease_and_stops_does_not_give_it_back_for_its_holder(
         assert you.holder == "me"
         assert (await cluster.read(PLACE))["spec"]["holderIdentity"] == "me"
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_holder_that_is_cut_off_gives_up_before_another_begins():
@@ -144,7 +144,7 @@ def test_a_holder_that_is_cut_off_gives_up_before_another_begins():
         wire.is_cut = False
         assert not me.is_held
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_short_outage_costs_nothing():
@@ -162,7 +162,7 @@ def test_a_short_outage_costs_nothing():
         assert (me.is_held, keeping.done()) == (True, False)
         keeping.cancel()
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_lease_that_another_writes_is_lost():
@@ -177,7 +177,7 @@ def test_a_lease_that_another_writes_is_lost():
         assert me.holder == "you"
         assert seconds() < 5
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_lease_that_is_deleted_is_made_again():
@@ -193,7 +193,7 @@ def test_a_lease_that_is_deleted_is_made_again():
         assert (await cluster.read(PLACE))["spec"]["holderIdentity"] == "me"
         keeping.cancel()
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_server_that_never_answers_does_not_hide_the_loss():
@@ -206,7 +206,7 @@ def test_a_server_that_never_answers_does_not_hide_the_loss():
         assert not me.is_held
         assert seconds() == pytest.approx(10)
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_lease_counts_from_the_request_that_made_it_not_from_the_answer():
@@ -220,7 +220,7 @@ def test_a_lease_counts_from_the_request_that_made_it_not_from_the_answer():
         await asyncio.sleep(0.2)
         assert not me.is_held
 
-    run_virtual(body())
+    run_virtually(body)
 
 
 def test_a_renewal_counts_from_its_request_not_from_the_answer():
@@ -238,4 +238,4 @@ def test_a_renewal_counts_from_its_request_not_from_the_answer():
         assert not me.is_held
         keeping.cancel()
 
-    run_virtual(body())
+    run_virtually(body)

@@ -7,7 +7,6 @@ from random import Random
 import orjson
 import pytest
 from controller_world import ALL, TestTime, make_cluster
-from virtual_time import run_virtual
 
 from kohort.apis.facts import Whole
 from kohort.apiserver.inprocess import InProcessCluster
@@ -16,6 +15,7 @@ from kohort.cluster.objects import Kind
 from kohort.cluster.port import Listing, Selection, WatchEvent
 from kohort.controller.caches.definitions import is_defined
 from kohort.controller.caches.informers import Informers
+from kohort.simulation.virtual_loop import run_virtually
 
 
 class Refusing(InProcessCluster):
@@ -55,11 +55,11 @@ async def reconcile(error: ClusterError) -> tuple[bool, bool, bool]:
 
 @pytest.mark.parametrize("error", [NotFound("no such path"), Forbidden("you may not")])
 def test_a_hidden_kind_delays_no_start_and_is_found_later(error: ClusterError):
-    assert run_virtual(reconcile(error)) == (True, True, False)
+    assert run_virtually(lambda: reconcile(error)) == (True, True, False)
 
 
 def test_a_server_that_does_not_answer_is_waited_for():
-    assert run_virtual(reconcile(Unavailable("try again"))) == (False, False, False)
+    assert run_virtually(lambda: reconcile(Unavailable("try again"))) == (False, False, False)
 
 
 THING = Kind("things.example.com", "v1", "Thing", "things")
@@ -123,14 +123,14 @@ async def follow_things(*, may_see: bool) -> tuple[int, bool, float]:
 
 
 def test_a_kind_that_is_not_defined_costs_nothing_at_rest_and_is_found_at_once():
-    lists, is_absent, seconds = run_virtual(follow_things(may_see=True))
+    lists, is_absent, seconds = run_virtually(lambda: follow_things(may_see=True))
     assert is_absent
     assert lists <= 1
     assert seconds < 1
 
 
 def test_where_definitions_may_not_be_seen_the_kind_is_tried_again():
-    lists, is_absent, seconds = run_virtual(follow_things(may_see=False))
+    lists, is_absent, seconds = run_virtually(lambda: follow_things(may_see=False))
     assert is_absent
     assert lists > 10
     assert seconds < 40

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 from controller_world import make_cluster
-from virtual_time import run_virtual
 
 from kohort.apis.served import choose_apis
 from kohort.apiserver.inprocess import InProcessCluster
@@ -16,6 +15,7 @@ from kohort.controller.clock import LoopTime
 from kohort.controller.process.configuration import Configuration
 from kohort.controller.process.measures import Measures
 from kohort.controller.process.process import Launch, Process
+from kohort.simulation.virtual_loop import run_virtually
 
 SELECTIONS = [Selection(Kind("", "v1", name, f"{name.lower()}s")) for name in ("Pod", "Service")]
 
@@ -32,7 +32,7 @@ def test_an_outage_is_logged_once_a_minute_with_how_long_it_lasts(caplog: pytest
     async def work() -> None:
         await fail(Measures(LoopTime()), 600)
 
-    run_virtual(work())
+    run_virtually(work)
     told = [(record.getMessage(), record.facts) for record in caplog.records]  # type: ignore[attr-defined]
     assert [words for words, _ in told] == ["cannot watch"] * 2 + ["still cannot watch"] * 9
     assert told[2][1] == {"error": "cannot reach https://x", "for": "60s"}
@@ -47,7 +47,7 @@ def test_a_second_outage_begins_anew(caplog: pytest.LogCaptureFixture):
         caplog.clear()
         await fail(measures, 30)
 
-    run_virtual(work())
+    run_virtually(work)
     assert [record.getMessage() for record in caplog.records] == ["cannot watch"] * 2
 
 
@@ -62,7 +62,7 @@ def test_a_kind_that_is_not_served_yet_is_logged_only_when_that_lasts(error, cap
             told.append(len(caplog.records))
             await LoopTime().sleep(1)
 
-    run_virtual(work())
+    run_virtually(work)
     assert told == [0] * 5 + [1] * 5
 
 
@@ -88,7 +88,7 @@ def test_a_process_that_cannot_reach_its_lease_says_so_once_a_minute(caplog):
         asyncio.get_running_loop().call_later(600, stop.set)
         await process.run(stop)
 
-    run_virtual(work())
+    run_virtually(work)
     told = [r for r in caplog.records if r.getMessage() == "cannot reach for the lease"]
     assert 9 <= len(told) <= 11
     assert told[-1].levelname == "WARNING"

@@ -7,9 +7,9 @@ from controller_world import TestTime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from virtual_time import run_virtual
 
 from kohort.controller.queue import Pace, RunResult, Schedule, WorkQueue
+from kohort.simulation.virtual_loop import run_virtually
 
 PACE = Pace(gather_seconds=0.03)
 
@@ -198,7 +198,7 @@ async def run_all(seed: int, adds: list[tuple[str, float]], workers: int) -> Non
 )
 @settings(max_examples=40, deadline=None)
 def test_the_running_queue_keeps_its_promises(seed: int, adds, workers: int):
-    run_virtual(run_all(seed, adds, workers))
+    run_virtually(lambda: run_all(seed, adds, workers))
 
 
 def test_a_verdict_may_ask_for_another_look():
@@ -216,4 +216,4 @@ def test_a_verdict_may_ask_for_another_look():
         await queue.run(work)
         return times
 
-    assert run_virtual(body()) == [0.03, 10.03, 20.03]
+    assert run_virtually(body) == [0.03, 10.03, 20.03]

@@ -8,7 +8,6 @@ import pytest
 from controller_world import ALL, CONFIGMAP, Breaking, TestTime, config_map, make_cluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from virtual_time import run_virtual
 
 from kohort.cluster.errors import (
     Forbidden,
@@ -36,6 +35,7 @@ from kohort.controller.caches.watcher import (
     pause_seconds,
     step,
 )
+from kohort.simulation.virtual_loop import run_virtually
 
 
 def line(kind: str, version: str, name: str = "a", **annotations: str) -> WatchEvent:
@@ -149,4 +149,4 @@ async def keep_up(seed: int, names: list[str]) -> None:
 @given(st.integers(0, 10**6), st.lists(st.sampled_from("abcdef"), max_size=25))
 @settings(max_examples=60, deadline=None)
 def test_whatever_breaks_the_cache_ends_as_the_store_is(seed: int, names: list[str]):
-    run_virtual(keep_up(seed, names))
+    run_virtually(lambda: keep_up(seed, names))

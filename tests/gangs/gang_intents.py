@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Intent, SubgroupKind, Tiers
-from kohort.cluster.objects import Object
 from kohort.model.placement import Gang, Pack, Strength
 from kohort.testing import gangs as checks
 from kohort.testing.gangs import TIERS, list_members, make_pod
@@ -28,11 +27,6 @@ def intent(group: Gang | None = None, /, **given: Any) -> Intent:
     told: dict[str, Any] = {"queue": "q", "priorities": ("",), "schedulers": ("",), **given}
     name = told.pop("name", "x-0-abc")
     return Intent("ns", name, group or gang(**shape), OWNER, **told)
-
-
-def mark_all(dialect: Dialect, told: Intent, tiers: Tiers = TIERS) -> list[Object]:
-    """The pods of a gang, as they are made."""
-    return [dialect.mark(a_pod(), member, tiers) for member in members(told)]
 
 
 def say(dialect: Dialect, told: Intent, tiers: Tiers = TIERS) -> tuple[Any, Any, Any]:

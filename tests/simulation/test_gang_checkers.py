@@ -5,8 +5,8 @@ from typing import Any
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.gang_dialects import ALL, HYPER_NODE, KINDS
 from kohort.simulation.checkers.gangs import GangMembers, GangObjects, GangPlacements
-from kohort.simulation.checkers.gangs.dialects import ALL, HYPER_NODE, KINDS
 from kohort.simulation.checkers.truth import Commit, Group, Marks
 from kohort.simulation.leaderworkerset.labels import LABELS, PREFIX, WORKLOAD
 from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS

@@ -8,12 +8,12 @@ import pytest
 import kohort.simulation
 from kohort.apis.api import DEFAULTS
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.simulation.checkers.gangs.dialects import BY_KIND
+from kohort.simulation.checkers.gang_dialects import BY_KIND
 from kohort.simulation.fault_actions import ACTIONS
 from kohort.simulation.faults import CATALOGUE, draw_scenario, gang_faults
 from kohort.simulation.faults.catalogue import OWNED_KINDS
 from kohort.simulation.faulty_cluster import BY_REQUEST
-from kohort.simulation.gangs.settings import DIALECTS, set_gang_flag
+from kohort.simulation.gang_clusters import DIALECTS, set_gang_flag
 
 SOURCES = Path(kohort.simulation.__file__).parent
 # Promises of LeaderWorkerSet that hold before or outside of a run, and where they are tested.

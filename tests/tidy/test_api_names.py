@@ -25,10 +25,10 @@ OWN = {"roleinstance", "roleinstances"}
 # Why a name may stand where it does.
 ALLOWED = {
     ("planning/rollout/compatible.py", "leaderworkerset"): "it imitates that controller's rollout",
-    ("simulation/checkers/gangs/dialects.py", "scheduling.k8s.io/group-name"): "Volcano's own",
-    ("simulation/checkers/gangs/dialects.py", "networkTopology"): "a field of Volcano's PodGroups",
-    ("simulation/checkers/gangs/placements.py", "networkTopology"): "the same",
-    ("simulation/checkers/gangs/placements.py", "highestTierAllowed"): "the same",
+    ("simulation/checkers/gang_dialects.py", "scheduling.k8s.io/group-name"): "Volcano's own",
+    ("simulation/checkers/gang_dialects.py", "networkTopology"): "a field of Volcano's PodGroups",
+    ("simulation/checkers/gangs.py", "networkTopology"): "the same",
+    ("simulation/checkers/gangs.py", "highestTierAllowed"): "the same",
     (
         "simulation/checkers/lines.py",
         "controller.kubernetes.io/pod-deletion-cost",

@@ -8,7 +8,6 @@ PAGE = ROOT / "docs" / "promises.md"
 SOURCE = ROOT / "src" / "kohort"
 ROW = re.compile(r"^\| ([A-Z]\d+) \| (.+) \| `(simulation/[\w/]+\.py)` \|$", re.M)
 BREACH = re.compile(r"[\"'(]([RAGCTOPSE]\d+): ")
-SIGN = re.compile(r"\b[RAGCTOPSE]\d+\b")
 
 
 def rows() -> list[tuple[str, str, str]]:

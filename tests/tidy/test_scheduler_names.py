@@ -26,13 +26,12 @@ FOLDERS = {
 # Files elsewhere that may, and why.
 FILES = {
     "cli/commands/up.py": "the help of --gang gives examples",
-    "cli/new/manifests.py": "a sample manifest",
+    "cli/new_manifests.py": "a sample manifest",
     "testing/clusters.py": "the docstring of an argument gives an example",
     "testing/pod_plugins.py": "a sample manifest",
     "simulator/embedded/cluster.py": "what comes with the chosen scheduler",
-    "simulator/embedded/domains.py": "what comes with the chosen scheduler",
-    "simulator/embedded/scheduler_objects.py": "what comes with the chosen scheduler",
-    "simulator/embedded/queues.py": "what comes with the chosen scheduler",
+    "simulator/embedded/volcano_objects.py": "what comes with the chosen scheduler",
+    "simulator/embedded/bootstrap.py": "what comes with the chosen scheduler",
 }
 
 

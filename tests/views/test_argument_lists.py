@@ -1,6 +1,6 @@
 """Lists of arguments are compared flag by flag."""
 
-from kohort.views.argument_lists import compare_arguments, split_arguments
+from kohort.views.rollouts import compare_arguments, split_arguments
 
 
 def test_a_flag_and_its_value_belong_together():

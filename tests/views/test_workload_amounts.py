@@ -7,7 +7,7 @@ import pytest
 from kohort.apis.inferenceservice import kinds
 from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import Kind, Object
-from kohort.views.workload_amounts import count_extra, count_workloads
+from kohort.views.object_forecasts import count_extra, count_workloads
 
 
 def make_template(image: str = "engine:1", gpus: int = 2) -> Object:

@@ -10,8 +10,7 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 
-from kohort.cli.styles import RED, paint
-from kohort.cli.terminal import show
+from kohort.cli.terminal import RED, paint, show
 from kohort.cluster.errors import KohortError
 
 

@@ -8,6 +8,9 @@ break a line where none ends. So everything that is printed passes the guards th
 ``\\x1b`` or ``\\u202e``. Line breaks of ours stand between lines and never inside one,
 so whatever prints lines joins them here. Control sequences of ours are marked with a
 word that is drawn at random for each process, which no author of an object can have written.
+
+Colour is used only on a terminal, and never when the user said no. It repeats what the words say
+already; nothing is shown by colour alone.
 """
 
 import os
@@ -15,6 +18,20 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, cast
+
+BOLD = "1"
+RED = "31"
+GREEN = "32"
+YELLOW = "33"
+RESET = "\x1b[0m"
+
+
+def paint(text: str, style: str, stream: TextIO) -> str:
+    """The text in a style, if the stream shows styles."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return control(f"\x1b[{style}m") + text + control(RESET)
+
 
 _MARK = f"\x00{os.urandom(8).hex()}\x00"
 

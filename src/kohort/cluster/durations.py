@@ -42,6 +42,13 @@ def find_seconds(value: Any, *, needs_unit: bool = False) -> float | None:
     return found if 0 <= found < SECONDS_MAX else None
 
 
+def find_signed_seconds(text: str) -> float | None:
+    """The seconds of a duration that may have a sign; all but 0 need a unit. None if it is none."""
+    rest = text[1:] if text[:1] in ("-", "+") else text
+    found = 0.0 if rest == "0" else find_seconds(rest, needs_unit=True)
+    return -found if found is not None and text.startswith("-") else found
+
+
 def read_seconds(value: Any, *, needs_unit: bool = False) -> float:
     """The seconds of a duration; raises ValueError with an example of a duration."""
     found = find_seconds(value, needs_unit=needs_unit)

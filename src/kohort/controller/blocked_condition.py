@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 import orjson
 
 from kohort.apis.api import Api, Reading, Snapshot
+from kohort.cluster.conditions import move_to_end
 from kohort.cluster.errors import KohortError
 from kohort.cluster.kinds import EVENT
 from kohort.cluster.objects import Object, find_condition, namespace_of, uid_of
@@ -201,9 +202,6 @@ def write_blocked(root: Object, health: Health, now: datetime) -> Object:
         is_valid = _REASON.fullmatch(health.reason) is not None
         new |= {"status": "True", "reason": health.reason if is_valid else BLOCKED}
         new["message"] = health.message[:_MESSAGE_MAX]
-    is_moved = old is None or old["status"] != new["status"]
-    stamp = write_time(now)
-    new["lastTransitionTime"] = stamp if is_moved or old is None else old["lastTransitionTime"]
     new["observedGeneration"] = root["metadata"].get("generation", 0)
-    kept = [c for c in status.get("conditions") or () if c["type"] != BLOCKED]
-    return {**status, "conditions": [*kept, new]}
+    held: list[Object] = status.get("conditions") or []
+    return {**status, "conditions": move_to_end(held, new, write_time(now))}

@@ -18,7 +18,6 @@ from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.errors import (
     AlreadyExists,
     BadRequest,
-    ClusterError,
     Conflict,
     Forbidden,
     Invalid,
@@ -102,13 +101,6 @@ class Outcome:
             return frozenset()
         assert isinstance(action.patch, dict), "in these forms it is an object"
         return find_dropped(action.patch, self.stored)
-
-    @property
-    def retry_after_seconds(self) -> float | None:
-        """The wait that the API server asks for by ``retryAfterSeconds``, if any."""
-        details = self.error.details if isinstance(self.error, ClusterError) else None
-        seconds = (details or {}).get("retryAfterSeconds")
-        return None if seconds is None else float(seconds)
 
 
 class Executor:

@@ -5,7 +5,8 @@ Kohort adds it beside the conditions that an API defines, and only once it has b
 true: clients that wait by kstatus read it as failed.
 """
 
-from kohort.cluster.objects import Object
+from kohort.cluster.conditions import move_to_end
+from kohort.cluster.objects import Object, is_true
 
 STALLED = "Stalled"
 
@@ -17,29 +18,18 @@ def write_stall(root: Object, reason: str, message: str, now: str) -> Object:
 
 def clear_stall(root: Object, now: str) -> Object:
     """The status of an object with ``Stalled`` false; unchanged if it never was stalled."""
-    status: Object = root.get("status") or {}
-    if any(
-        c.get("type") == STALLED and c.get("status") == "True"
-        for c in status.get("conditions") or ()
-    ):
+    if is_true(root, STALLED):
         return _with(root, "False", "Resumed", "the object was changed", now)
-    return status
+    return root.get("status") or {}
 
 
 def _with(root: Object, value: str, reason: str, message: str, now: str) -> Object:
     status: Object = root.get("status") or {}
-    conditions: list[Object] = status.get("conditions") or []
-    old = next((c for c in conditions if c.get("type") == STALLED), None)
-    changed = old is None or old.get("status") != value
     new = {
         "type": STALLED,
         "status": value,
         "reason": reason,
         "message": message[:32_768],
         "observedGeneration": root["metadata"].get("generation", 0),
-        "lastTransitionTime": now
-        if changed or old is None
-        else old.get("lastTransitionTime") or now,
     }
-    kept = [c for c in conditions if c.get("type") != STALLED]
-    return {**status, "conditions": [*kept, new]}
+    return {**status, "conditions": move_to_end(status.get("conditions") or (), new, now)}

@@ -18,9 +18,9 @@ from kohort.views.event_lines import ReportedEvent, list_reported
 from kohort.views.explain import Explanation, explain, find_culprits, suggest_commands
 from kohort.views.forecasts import ForecastView, forecast_picture
 from kohort.views.health import judge
-from kohort.views.manifests import ManifestChange, compare_revisions
 from kohort.views.picture import Picture
 from kohort.views.residents import GpuUse, Resident, count_gpus, list_residents
+from kohort.views.revision_differences import ManifestChange, compare_revisions
 from kohort.views.rollouts import HistoryLine, make_history
 from kohort.views.table import Row, make_table, select_blocked
 from kohort.views.timeline import Timeline

@@ -28,9 +28,8 @@ from kohort.views.plain import to_plain
 if TYPE_CHECKING:
     from kohort.dashboard.answers import Answers
     from kohort.dashboard.journal_reader import JournalReader
-    from kohort.dashboard.simulation_controls import SimulationControls
     from kohort.dashboard.state import State, WorkloadId
-    from kohort.dashboard.writes import Writes
+    from kohort.dashboard.writes import SimulationControls, Writes
 
 PORT_DEFAULT = 7070
 PAGES = Path(__file__).with_name("pages")
@@ -229,7 +228,7 @@ class DashboardServer:
             log.exception("the watches of the dashboard failed; they are started again")
 
     def _controls(self) -> "SimulationControls":
-        from kohort.dashboard.simulation_controls import SimulationControls
+        from kohort.dashboard.writes import SimulationControls
 
         assert self._cluster is not None
         return SimulationControls(self._cluster)

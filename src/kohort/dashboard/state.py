@@ -20,8 +20,7 @@ from kohort.cluster.port import Cluster, Selection
 from kohort.controller.caches.informers import Informers, Reports
 from kohort.controller.caches.watcher import Event
 from kohort.controller.clock import LoopTime, Time
-from kohort.dashboard.api_watch import ApiWatch
-from kohort.dashboard.cluster_watch import ClusterWatch
+from kohort.dashboard.caches import ApiWatch, ClusterWatch
 from kohort.dashboard.feed import Feed
 from kohort.dashboard.recorder import WorkloadRecord
 from kohort.views.health import Word

@@ -1,18 +1,26 @@
 """
-Writes: verbs on a workload, each shown with its plan before it is carried out.
+What a page may change: workloads, by verbs, and the clock and nodes of a simulated cluster.
 
-The plan names the generation of the object that it was made for, and a write must name the same: a
-spec that a user has not seen is not written over.
+A verb on a workload is shown with its plan before it is carried out. The plan names the generation
+of the object that it was made for, and a write must name the same: a spec that a user has not
+seen is not written over.
+
+A cluster is simulated if it has the clock of an embedded cluster. The controls do what
+``kohort sim clock`` and ``kohort sim node`` do.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-from kohort.cluster.errors import BadRequest, Conflict, Forbidden
+from kohort.cluster.errors import BadRequest, ClusterError, Conflict, Forbidden, NotFound
+from kohort.cluster.http import HttpCluster
+from kohort.cluster.kinds import NODE
 from kohort.cluster.objects import Object, metadata_of
 from kohort.cluster.port import Address, Cluster
 from kohort.dashboard.answers import Answers
 from kohort.dashboard.state import WorkloadId
+from kohort.simulator.clock_page import CLOCK_PATH
+from kohort.simulator.node_requests import make_failure, make_recovery
 from kohort.views.forecasts import ForecastView, forecast_picture
 from kohort.views.picture import Picture
 from kohort.views.verbs import VERBS, VerbLimits, VerbResult, expect_verbs, put_root
@@ -103,3 +111,37 @@ def _expect_role(picture: Picture, role: Any) -> str:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+_PATCHES = {"fail": make_failure, "recover": make_recovery}
+
+
+class SimulationControls:
+    """Controls the simulation of one cluster, if it is simulated."""
+
+    def __init__(self, cluster: HttpCluster) -> None:
+        self._cluster = cluster
+
+    async def read_clock(self) -> Object | None:
+        """The clock; None if the cluster is not simulated."""
+        try:
+            found = await self._cluster.read_document(CLOCK_PATH)
+        except ClusterError:
+            return None
+        return found if "elapsedSeconds" in found else None
+
+    async def change_clock(self, change: Object) -> Object:
+        """Pause, resume, step or speed up the clock."""
+        await self._expect_simulation()
+        return await self._cluster.send_document(CLOCK_PATH, change)
+
+    async def change_node(self, name: str, verb: str) -> None:
+        """Let a node fail or recover."""
+        if verb not in _PATCHES:
+            raise BadRequest(f"a node can {' or '.join(_PATCHES)}, not {verb!r}")
+        await self._expect_simulation()
+        await self._cluster.patch(Address(NODE, "", name), _PATCHES[verb]())
+
+    async def _expect_simulation(self) -> None:
+        if await self.read_clock() is None:
+            raise NotFound("this cluster is not simulated, so it has no such controls")

@@ -15,7 +15,7 @@ from dataclasses import replace
 from kohort.cluster import kinds
 from kohort.simulation.checkers.truth import CHILDREN
 from kohort.simulation.faults import CATALOGUE
-from kohort.simulation.faults.harmless import HARMLESS
+from kohort.simulation.faults.catalogue import HARMLESS
 from kohort.simulation.known import find_simulated
 from kohort.simulation.run import MakeChecker, Outcome, simulate
 from kohort.simulation.scenario import NAME, Fault, Scenario

@@ -2,7 +2,8 @@
 The harness: a whole cluster, the unchanged operator, the truth about both, in virtual time.
 
 A cluster is prepared once for all simulations of a process and copied for each, and
-the kinds that are served are shared, because they never change.
+the kinds that are served are shared, because they never change. Its API server may refuse to
+bind pods, so that a gang which the scheduler placed whole arrives by halves.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from random import Random
 from kohort.apiserver.api.admission import Review
 from kohort.apiserver.api.api import ApiServer
 from kohort.apiserver.api.registry import Registry
-from kohort.apiserver.api.requests import DeleteOptions, Patch, User, WriteOptions
+from kohort.apiserver.api.requests import Answer, DeleteOptions, Patch, Target, User, WriteOptions
 from kohort.apiserver.resources.builtin import builtin_resources
 from kohort.apiserver.store.entries import StoredObject
 from kohort.apiserver.store.store import Store
@@ -21,22 +22,20 @@ from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError, Forbidden, InternalError
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import PatchType
-from kohort.simulation.checkers.gangs.dialects import KINDS as GANG_KINDS
+from kohort.simulation.checkers.gang_dialects import KINDS as GANG_KINDS
 from kohort.simulation.checkers.truth import IS_USER, Marks, Truth
 from kohort.simulation.choices import Choices
 from kohort.simulation.faulty_cluster import Trouble
-from kohort.simulation.gangs.bind_refusals import BindingApi
-from kohort.simulation.gangs.cluster_objects import MAKE, create_gang_prerequisites
-from kohort.simulation.gangs.settings import set_gang_flag
+from kohort.simulation.gang_clusters import MAKE, create_gang_prerequisites, set_gang_flag
 from kohort.simulation.operator_processes import OperatorProcess, OperatorTime, Surroundings
 from kohort.simulation.scenario import BUDGETED, NAME, NAMESPACE, PODS, STRATEGY, Scenario
 from kohort.simulation.simulated_api import OperatorVersion, SimulatedApi
 from kohort.simulation.virtual_loop import LoopClock
 from kohort.simulator.api_admission import ApiAdmission
 from kohort.simulator.builtins.autoscalers.controller import Autoscalers
-from kohort.simulator.builtins.garbage.controller import GarbageCollector
+from kohort.simulator.builtins.garbage import GarbageCollector
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
-from kohort.simulator.builtins.volumes.controller import Volumes
+from kohort.simulator.builtins.volumes import Volumes
 from kohort.simulator.component import Component
 from kohort.simulator.embedded.bootstrap import bootstrap
 from kohort.simulator.kubelet import Kubelet
@@ -44,6 +43,24 @@ from kohort.simulator.nodes import NodeMake, Nodes
 from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.stages import KubeletStages
 from kohort.simulator.world import World
+
+
+class BindingApi(ApiServer):
+    """The API of a simulation; of the binds that come, some are refused if that is asked for."""
+
+    refused_each = 0  # of so many binds the last is refused; 0: none
+    _binds = 0
+
+    async def create(
+        self, target: Target, body: Object, options: WriteOptions, *, raw: bytes | None = None
+    ) -> Answer:
+        """Make an object, or bind a pod, if nothing goes wrong."""
+        if target.subresource == "binding" and self.refused_each:
+            self._binds += 1
+            if self._binds % self.refused_each == 0:
+                raise InternalError("etcdserver: request timed out")
+        return await super().create(target, body, options, raw=raw)
+
 
 NODES = 3
 USER = WriteOptions(manager="user")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from kohort.simulation.checkers import Checker, Scene
-from kohort.simulation.checkers.gangs.dialects import BY_KIND
+from kohort.simulation.checkers.gang_dialects import BY_KIND
 from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.choices import Choices
 from kohort.simulation.fault_actions import apply_fault

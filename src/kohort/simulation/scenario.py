@@ -8,7 +8,7 @@ is shrunk when it fails, and what a scenario file holds.
 from dataclasses import dataclass, replace
 
 from kohort.cluster.objects import Kind, Object
-from kohort.simulation.gangs.settings import find_scheduler, write_requests
+from kohort.simulation.gang_clusters import find_scheduler, write_requests
 from kohort.simulator.stages import NEVER_READY
 
 NAME = "x"

@@ -17,6 +17,7 @@ from hashlib import sha256
 import msgspec
 
 from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.conditions import since
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.node_labels import HOST, RACK, REGION, SPINE, ZONE
@@ -307,8 +308,7 @@ def _status_patch(node: Object, health: str, stamp: str) -> Object:
         ]
     for condition in conditions:
         old = find_condition(node, condition["type"])
-        if old and old.get("status") == condition["status"]:
-            condition["lastTransitionTime"] = old.get("lastTransitionTime", stamp)
+        condition["lastTransitionTime"] = since(old, condition["status"], stamp)
     patch: Object = {"conditions": conditions}
     status = node.get("status") or {}
     if not status.get("allocatable") and status.get("capacity"):

@@ -20,14 +20,17 @@ from kohort.controller.install.manifests import ManifestOptions, write_manifests
 from kohort.controller.install.webhooks import Endpoint, write_configurations, write_definitions
 from kohort.takeover.check import check, write_report
 from kohort.takeover.observer import Observer
-from kohort.takeover.record import NAME, Record, find_unexpected, place_of
+from kohort.takeover.record import NAME, Record, begin_undo, find_unexpected, place_of
 from kohort.takeover.report import Acceptance, Report, list_refused
-from kohort.takeover.site import Limits, Site, Surprise, Tell, TookTooLong, begin_undo
+from kohort.takeover.site import Site
+from kohort.takeover.step_runner import Limits, Tell, run_steps
 from kohort.takeover.steps import (
     APPLY,
     UNDO,
     Refuse,
     Seen,
+    Surprise,
+    TookTooLong,
     Wish,
     find_foreign,
     find_installed,
@@ -86,7 +89,7 @@ def _keep_silent(text: str) -> None:
 
 async def prepare(site: Site, options: ApplyOptions, tell: Tell = _keep_silent) -> Record:
     """The record for the next steps; nothing is written. Raises Surprise or NotEmpty."""
-    record = await site.find_record()
+    record = await site.records.find()
     if not options.image and options.has_lease and not options.webhook_url:
         raise Surprise(
             "webhooks would lead to the Service of the controller that is stopped, and refuse all "
@@ -156,11 +159,11 @@ async def _look_before(site: Site, options: ApplyOptions, record: Record) -> See
 
 async def apply(site: Site, options: ApplyOptions, tell: Tell) -> Record:
     """Take over; raises Surprise, TookTooLong or NotEmpty."""
-    record = await site.store(await prepare(site, options))
+    record = await site.records.store(await prepare(site, options))
     wish = write_wish(site.apis, site.namespace, options)
-    record = await site.run(APPLY, record, wish, options.limits, tell)
+    record = await run_steps(site, APPLY, record, wish, options.limits, tell)
     await wait_for_silence(site, options, record, tell)
-    return await site.store(replace(record, is_applied=True))
+    return await site.records.store(replace(record, is_applied=True))
 
 
 async def undo(site: Site, limits: Limits, tell: Tell, *, is_embedded: bool = False) -> bool:
@@ -169,7 +172,7 @@ async def undo(site: Site, limits: Limits, tell: Tell, *, is_embedded: bool = Fa
 
     With ``is_embedded`` an operator runs within the process of the cluster, as ``kohort up`` does.
     """
-    record = await site.find_record()
+    record = await site.records.find()
     if record is None:
         return False
     if is_embedded and not record.has_lease:
@@ -179,9 +182,9 @@ async def undo(site: Site, limits: Limits, tell: Tell, *, is_embedded: bool = Fa
             "'kohort up --no-operator' on the same --data-dir, and undo then"
         )
     _expect_own(record, site)
-    record = await site.store(begin_undo(record))
-    await site.run(UNDO, record, Wish(), limits, tell)
-    await site.forget()
+    record = await site.records.store(begin_undo(record))
+    await run_steps(site, UNDO, record, Wish(), limits, tell)
+    await site.records.delete()
     return True
 
 

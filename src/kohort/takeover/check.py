@@ -22,8 +22,14 @@ from kohort.controller.admission.beside import read_beside
 from kohort.controller.clock import Time
 from kohort.takeover.field_changes import list_changes, restarts_pods, see_prepared
 from kohort.takeover.observer import Finding, Observer
-from kohort.takeover.owned_pods import list_owned_pods
-from kohort.takeover.report import Note, ObjectCount, PlannedWrite, Report, join_name
+from kohort.takeover.report import (
+    Note,
+    ObjectCount,
+    PlannedWrite,
+    Report,
+    join_name,
+    list_owned_pods,
+)
 
 
 async def check(

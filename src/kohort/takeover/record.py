@@ -6,7 +6,7 @@ An object that a step destroys is in the record before the step acts. Secrets ar
 
 import json
 from collections.abc import Container
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 from kohort.cluster.errors import KohortError
@@ -94,6 +94,11 @@ class Record:
     def find_saved(self, place: Place) -> Object | None:
         """The saved form of an object, if there is one."""
         return next((obj for obj in self.saved if place_of(obj) == place), None)
+
+
+def begin_undo(record: Record) -> Record:
+    """The record of an undo: the other controller may come back."""
+    return replace(record, is_undone=True, is_applied=False, has_stopped=False)
 
 
 def place_of(obj: Object) -> Place:

@@ -2,12 +2,17 @@
 What a takeover would change, as values: counts of objects, planned writes, and notes; pure.
 
 A planned write is one that our controller would send now for objects as they are. The report is
-empty if there is none and every object can be read: then a takeover changes nothing.
+empty if there is none and every object can be read: then a takeover changes nothing. Where a
+write deletes an object, the garbage collector deletes the pods below it, too.
+
+Over time planned writes are new, last, or are no longer planned. A status is planned at most once
+a second, so that one is missing from a plan soon after it was seen says nothing yet.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from kohort.cluster.objects import Object, metadata_of, name_of, namespace_of, uid_of
 from kohort.takeover.field_changes import FieldChange
 
 
@@ -121,3 +126,59 @@ def list_refused(
 def join_name(namespace: str, name: str) -> str:
     """A name with its namespace, if it has one."""
     return f"{namespace}/{name}" if namespace else name
+
+
+def list_owned_pods(uid: str, objects: Iterable[Object]) -> tuple[str, ...]:
+    """The pods among the objects that the object with this uid owns, directly or indirectly."""
+    found = list(objects)
+    owned: dict[str, list[Object]] = {}
+    for obj in found:
+        for owner in metadata_of(obj).get("ownerReferences") or ():
+            owned.setdefault(str(owner.get("uid", "")), []).append(obj)
+    waiting = [obj for obj in found if uid_of(obj) == uid] or owned.get(uid, [])
+    gone: dict[str, Object] = {}
+    while waiting:
+        obj = waiting.pop()
+        if uid_of(obj) not in gone:
+            gone[uid_of(obj)] = obj
+            waiting.extend(owned.get(uid_of(obj), ()))
+    pods = [obj for obj in gone.values() if obj.get("kind") == "Pod"]
+    return tuple(sorted(join_name(namespace_of(pod), name_of(pod)) for pod in pods))
+
+
+SOON_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Sightings:
+    """All planned writes so far, by identity."""
+
+    opened: dict[tuple[str, ...], PlannedWrite] = field(default_factory=dict)
+    total: int = 0
+    _seen: dict[tuple[str, ...], float] = field(default_factory=dict)
+
+    def note(
+        self, workload: str, writes: Iterable[PlannedWrite], now: float
+    ) -> tuple[list[PlannedWrite], list[PlannedWrite]]:
+        """Note a workload's latest plan; returns the new writes, and those no longer planned."""
+        planned = {write.identity: write for write in writes}
+        new = [write for key, write in planned.items() if key not in self.opened]
+        self._seen.update(dict.fromkeys(planned, now))
+        held = {key: write for key, write in self.opened.items() if write.workload == workload}
+        gone = [
+            write
+            for key, write in held.items()
+            if key not in planned and now - self._seen[key] > SOON_SECONDS
+        ]
+        for write in gone:
+            del self.opened[write.identity], self._seen[write.identity]
+        self.opened.update({write.identity: write for write in new})
+        self.total += len(new)
+        return new, gone
+
+    def drop(self, workload: str) -> list[PlannedWrite]:
+        """Forget a deleted workload; returns its writes."""
+        gone = [write for write in self.opened.values() if write.workload == workload]
+        for write in gone:
+            del self.opened[write.identity], self._seen[write.identity]
+        return gone

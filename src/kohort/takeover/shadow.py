@@ -16,8 +16,7 @@ from kohort.cluster.port import Address
 from kohort.controller.clock import Time
 from kohort.takeover.check import Describer, name_workload
 from kohort.takeover.observer import Finding, Observer
-from kohort.takeover.report import PlannedWrite
-from kohort.takeover.sightings import SOON_SECONDS, Sightings
+from kohort.takeover.report import SOON_SECONDS, PlannedWrite, Sightings
 
 _TICK_SECONDS = 2.0
 

@@ -1,51 +1,31 @@
 """
-The I/O of a takeover: it reads the cluster, stores the record, and sends one write at a time.
+The site of a takeover: one cluster, and everything that a takeover reads of it.
 
-Nothing is decided here. After a conflict the cluster is read again, and the steps decide anew.
+It writes nothing: ``step_runner`` sends the writes, ``record_store`` keeps the record.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 
 import orjson
 
 from kohort.apis.api import Api
 from kohort.apis.home import Home, is_own_holder
 from kohort.apis.served import OPERATOR_HOME
-from kohort.cluster.errors import AlreadyExists, Conflict, KohortError, NotFound
-from kohort.cluster.kinds import CONFIG_MAP, DEPLOYMENT, LEASE, NAMESPACE, POD, SERVICE
-from kohort.cluster.objects import Kind, Object, metadata_of, name_of, namespace_of, uid_of
+from kohort.cluster.errors import NotFound
+from kohort.cluster.kinds import DEPLOYMENT, LEASE, POD, SERVICE
+from kohort.cluster.objects import Kind, Object, metadata_of, name_of, namespace_of
 from kohort.cluster.port import Address, Cluster, Selection
 from kohort.cluster.selectors import format_selector
 from kohort.controller.clock import Time
 from kohort.controller.install.names import MUTATING_KIND, VALIDATING_KIND
 from kohort.controller.lease import Claim, judge_claim
 from kohort.takeover.controllers import Installed, OtherControllers, find_controllers
-from kohort.takeover.record import KINDS, NAME, Place, Record, place_of, read_record, write_record
-from kohort.takeover.steps import Refuse, Seen, SeenLease, Step, Wish, Write, decide, is_ours
+from kohort.takeover.record import KINDS, Place, Record, place_of
+from kohort.takeover.record_store import RecordStore
+from kohort.takeover.steps import Seen, SeenLease, Wish, is_ours
 
 _ENDED = ("Succeeded", "Failed")  # phases
-_LOOK_SECONDS = 1.0
-_WRITES_MAX = 5  # repeats of one write, before something is assumed to undo it
-Tell = Callable[[str], None]
-
-
-class Surprise(KohortError):
-    """The cluster is not as a takeover expects it; nothing more is written."""
-
-
-class TookTooLong(KohortError):
-    """The condition that a step waits for did not come true in time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long a takeover waits."""
-
-    step_seconds: float = 300.0  # for one condition of a step
-    quiet_seconds: float = 10.0  # without a write, until the operator counts as idle
 
 
 class Site:
@@ -56,38 +36,8 @@ class Site:
         self.apis = apis
         self.namespace = namespace
         self.time = time
-        self._stored: Object | None = None  # the record as it was read or written last
+        self.records = RecordStore(cluster, namespace)
         self._leases: dict[Address, tuple[str, float]] = {}  # version, and since when
-
-    async def find_record(self) -> Record | None:
-        """The record of an earlier run."""
-        self._stored = await self._find(Address(CONFIG_MAP, self.namespace, NAME))
-        return None if self._stored is None else read_record(self._stored)
-
-    async def store(self, record: Record) -> Record:
-        """Store the record before the writes that it describes."""
-        wanted = write_record(record, self.namespace)
-        address, held = Address(CONFIG_MAP, self.namespace, NAME), self._stored
-        try:
-            if held is None:
-                await self._make_namespace()
-                self._stored = await self.cluster.create(CONFIG_MAP, self.namespace, wanted)
-            elif held.get("data") != wanted["data"]:
-                body = {**held, "data": wanted["data"]}
-                self._stored = await self.cluster.update(address, body)
-        except (Conflict, NotFound) as error:
-            raise Surprise(
-                f"the record, ConfigMap {self.namespace}/{NAME}, was written meanwhile: another "
-                "'kohort takeover' runs on this cluster; let only one of them run"
-            ) from error
-        return record
-
-    async def forget(self) -> None:
-        """Delete the record, since there is nothing left to undo."""
-        try:
-            await self.cluster.delete(Address(CONFIG_MAP, self.namespace, NAME))
-        except NotFound:
-            return
 
     async def find_controllers(self, named: Iterable[tuple[str, str]]) -> OtherControllers:
         """The other controllers of the APIs."""
@@ -107,7 +57,7 @@ class Site:
                 *map(place_of, (*wish.hooks, *wish.conversions, *wish.manifests)),
             ]
         )
-        found = await asyncio.gather(*(self._find(_address(place)) for place in places))
+        found = await asyncio.gather(*(self._find(address_of(place)) for place in places))
         pairs = zip(places, found, strict=True)
         objects = {place: obj for place, obj in pairs if obj is not None}
         pods = await self._list_other_pods(record, objects)
@@ -139,61 +89,6 @@ class Site:
                 pods = await self._list_pods(place.namespace, chosen)
                 found += [_name_pod(pod) for pod in pods if is_ours(pod)]
         return tuple(found)
-
-    async def run(
-        self, steps: Sequence[Step], record: Record, wish: Wish, limits: Limits, tell: Tell
-    ) -> Record:
-        """Take the steps until all are done; raises Surprise or TookTooLong."""
-        waits_on, since = "", self.time.elapsed()
-        counts: Counter[str] = Counter()
-        while True:
-            step, decision = decide(steps, record, await self.observe(record, wish), wish)
-            if decision is None:
-                return record
-            if isinstance(decision, Refuse):
-                raise Surprise(f"{step.says}: {decision.why}")
-            if isinstance(decision, Write):
-                counts[decision.why] += 1
-                if counts[decision.why] > _WRITES_MAX:
-                    raise Surprise(
-                        f"{step.says}: {decision.why} was sent {_WRITES_MAX} times, and the object "
-                        "is still another: something changes it, such as an admission policy or a "
-                        "finalizer; end that first"
-                    )
-                if counts[decision.why] > 1:
-                    await self.time.sleep(_LOOK_SECONDS)
-                tell(f"{step.says}: {decision.why}")
-                record = await self.store(decision.record)
-                await self._write(decision)
-                continue
-            if decision.on != waits_on:
-                waits_on, since = decision.on, self.time.elapsed()
-                tell(f"{step.says}: waits for {decision.on}")
-            if self.time.elapsed() - since > limits.step_seconds:
-                raise TookTooLong(f"{step.says}: still waits for {decision.on}")
-            await self.time.sleep(_LOOK_SECONDS)
-
-    async def _write(self, write: Write) -> None:
-        try:
-            if write.put is not None:
-                await self._put(write.put)
-            if write.delete is not None:
-                address = _address(place_of(write.delete))
-                await self.cluster.delete(address, uid=uid_of(write.delete))
-            if write.scale is not None:
-                live, count = write.scale
-                body = {"metadata": {"uid": uid_of(live)}, "spec": {"replicas": count}}
-                await self.cluster.patch(_address(place_of(live)), body)
-        except (Conflict, NotFound):
-            # The observed state was stale: read again; after a second conflict in a row, pause.
-            await self.time.sleep(_LOOK_SECONDS)
-
-    async def _put(self, obj: Object) -> None:
-        place = place_of(obj)
-        if metadata_of(obj).get("resourceVersion"):
-            await self.cluster.update(_address(place), obj)
-            return
-        await self.cluster.create(KINDS[place.kind], place.namespace, obj)
 
     async def read_leases(self, record: Record) -> list[SeenLease]:
         """The leases of the APIs, where either controller may hold them."""
@@ -238,21 +133,11 @@ class Site:
         except NotFound:
             return None
 
-    async def _make_namespace(self) -> None:
-        try:
-            await self.cluster.create(NAMESPACE, "", {"metadata": {"name": self.namespace}})
-        except AlreadyExists:
-            return
-
 
 def _name_pod(pod: Object) -> str:
     return f"pod {namespace_of(pod)}/{name_of(pod)}"
 
 
-def _address(place: Place) -> Address:
+def address_of(place: Place) -> Address:
+    """The address of an object in the cluster."""
     return Address(KINDS[place.kind], place.namespace, place.name)
-
-
-def begin_undo(record: Record) -> Record:
-    """The record of an undo: the other controller may come back."""
-    return replace(record, is_undone=True, is_applied=False, has_stopped=False)

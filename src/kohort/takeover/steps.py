@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kohort.apis.definitions.definition import MANAGED_BY
+from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Object, labels_of, metadata_of
 from kohort.controller.install.install import OURS, merge_metadata
 from kohort.takeover.field_changes import find_differences
@@ -19,6 +20,14 @@ from kohort.takeover.record import Place, Record, place_of, strip
 # An existing object of these kinds is used as it is, and never deleted.
 _SHARED = ("Namespace", "Secret", "ServiceAccount", "CustomResourceDefinition")
 _HOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+
+
+class Surprise(KohortError):
+    """The cluster is not as a takeover expects it; nothing more is written."""
+
+
+class TookTooLong(KohortError):
+    """The condition that a step waits for did not come true in time."""
 
 
 @dataclass(frozen=True, slots=True)

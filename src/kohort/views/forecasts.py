@@ -4,6 +4,10 @@ A forecast as people and programs are shown it: steps, capacity, GPUs, time, and
 ``forecast_picture`` is all that a command or a page needs: it takes a picture of a workload, live
 or with a change that is not applied, and gives a view. ``to_plain`` of the command line makes
 JSON of it as of every other view, and a page that shows the steps to come does the same.
+
+The pods of a role that another controller carries are no members of the workload's units. They
+bear the name of the workload that carries the role, which begins with those of the whole and of
+the role.
 """
 
 from collections import Counter
@@ -23,7 +27,7 @@ from kohort.model.workload import Workload
 from kohort.views.gpus import measure_gpus
 from kohort.views.picture import Picture
 from kohort.views.rollouts import FieldDifference, find_changes
-from kohort.views.stuck_units import count_stuck_units
+from kohort.views.troubles import find_trouble
 
 DELETED_NOTE = "it is being deleted: nothing is made, replaced or updated"
 
@@ -311,3 +315,25 @@ def _list_notes(found: Forecast) -> Iterator[str]:
     for role, units in found.kept.items():
         what = f"instances of role {role}" if role else "groups"
         yield f"{units} {what} keep their revision"
+
+
+def count_stuck_units(picture: Picture) -> Mapping[str, int]:
+    """Stuck units by role; never more than are not ready."""
+    assert picture.reading is not None
+    observed, found = picture.reading.observed, Counter[str]()
+    held = {role.role: role.tally for g in observed.groups for role in g.roles if role.tally}
+    if not held:
+        return found
+    for name in picture.sample.members:
+        role = _find_role(picture.name, name, held)
+        pod = picture.sample.find_member(name) if role else None
+        trouble = find_trouble(pod, 0, picture.now, picture.facts) if pod else None
+        if role and trouble is not None and trouble.is_stuck:
+            found[role] += 1
+    return {role: min(n, max(0, held[role].exist - held[role].ready)) for role, n in found.items()}
+
+
+def _find_role(workload: str, pod: str, roles: Mapping[str, object]) -> str:
+    """The role whose workload a pod is named after; the longest name, if several fit."""
+    fitting = [role for role in roles if pod.startswith(f"{workload}-{role}-")]
+    return max(fitting, key=len, default="")

@@ -23,7 +23,7 @@ from kohort.views.ages import find_time
 from kohort.views.evidence.children import REFUSED
 from kohort.views.evidence.volumes import CONFIG_ERROR, FAILED_MOUNT
 from kohort.views.picture import Picture
-from kohort.views.role_lines import list_role_lines
+from kohort.views.roles import list_role_lines
 from kohort.views.troubles import NODE_LOST, TERMINATING
 
 STALLED, BLOCKED = "Stalled", "Blocked"  # conditions

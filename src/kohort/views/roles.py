@@ -1,17 +1,23 @@
 """
-A picture of one role: the same workload, with the members, troubles and counts of that role only.
+Roles that roll by themselves: a line for each, and a picture of one role alone.
 
-Every view is made from a picture, so all of them speak of the role alone: the verdict, the line of
-``rollout status``, and the explanation of what it waits for. A role that rolls with its groups
-is updated when they are.
+A line says how far the role is, by which rules, and what holds it. The reasons are those of the
+plan, word for word, as in the status and the events of the workload: which role holds which back,
+by which rule, and how many instances may go on.
+
+The picture of one role is that of its workload, with the members, troubles and counts of the role
+only. Every view is made from a picture, so all of them speak of the role alone: the verdict, the
+line of ``rollout status``, and the explanation of what it waits for. A role that rolls with its
+groups is updated when they are.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kohort.model.observed import Group, Observed, RoleInstances
 from kohort.model.plans import LineReport, Plan, Report
 from kohort.model.reasons import Blocker
 from kohort.model.units import GROUPS, Phase
+from kohort.model.workload import Role
 from kohort.views.picture import Picture
 
 
@@ -78,3 +84,60 @@ def _concerns(blocker: Blocker, name: str, members: frozenset[str]) -> bool:
     if blocker.line != GROUPS:
         return blocker.line.role == name
     return not blocker.members or not members.isdisjoint(blocker.members)
+
+
+_REASONS_MAX = 3  # of one role; a role of many groups may have one in each
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason why a role waits."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleLine:
+    """One role of a workload, over all its groups."""
+
+    name: str
+    wanted: int
+    ready: int
+    updated: int
+    max_unavailable: int
+    max_surge: int
+    partition: int
+    is_paused: bool
+    reasons: tuple[Reason, ...] = ()
+
+
+def list_role_lines(picture: Picture) -> tuple[RoleLine, ...]:
+    """The roles in their order; none where roles roll with their groups."""
+    if picture.reading is None or picture.plan is None or picture.role:
+        return ()
+    blockers = picture.plan.report.blockers
+    return tuple(
+        _make_line(picture, role, blockers)
+        for role in picture.reading.workload.roles
+        if role.name and role.rollout is not None and role.name in picture.plan.report.roles
+    )
+
+
+def _make_line(picture: Picture, role: Role, blockers: tuple[Blocker, ...]) -> RoleLine:
+    assert picture.plan is not None
+    assert role.rollout is not None
+    counts = picture.plan.report.roles[role.name]
+    own = [b for b in blockers if b.line != GROUPS and b.line.role == role.name]
+    found = dict.fromkeys(Reason(b.reason, b.message) for b in own)
+    return RoleLine(
+        name=role.name,
+        wanted=counts.wanted,
+        ready=counts.ready,
+        updated=counts.updated,
+        max_unavailable=role.rollout.max_unavailable,
+        max_surge=role.rollout.max_surge,
+        partition=role.rollout.partition,
+        is_paused=role.rollout.is_paused,
+        reasons=tuple(found)[:_REASONS_MAX],
+    )

@@ -5,9 +5,13 @@ A difference is told in the order in which people ask: images first, then
 arguments, resources and sizes, then the environment, then the rest. Items of a
 list that have names are compared by name, so a new container does not make all
 others differ.
+
+Lists of arguments are compared flag by flag, whatever stands around a change. A flag and its
+value belong together, whether they are written with a blank or with ``=``.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,8 +21,6 @@ from kohort.apis.api import StoredRevision
 from kohort.cluster.objects import Object
 from kohort.model.units import Phase
 from kohort.views.ages import find_time
-from kohort.views.argument_lists import FIELDS as ARGUMENTS
-from kohort.views.argument_lists import compare_arguments
 from kohort.views.picture import Picture, find_revision
 
 _ORDER = ("image", "command", "args", "resources", "size", "replicas", "env")
@@ -196,3 +198,38 @@ def _write(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(_write(item) for item in value)
     return str(value)
+
+
+ARGUMENTS = ("args", "command")
+
+
+def compare_arguments(old: Any, new: Any) -> tuple[str, str]:
+    """What one list has that the other has not; all of both if only their order differs."""
+    before, after = split_arguments(old or []), split_arguments(new or [])
+    gone, come = _subtract(before, after), _subtract(after, before)
+    if not gone and not come:
+        gone, come = before, after
+    return " ".join(gone), " ".join(come)
+
+
+def split_arguments(words: list[Any]) -> list[str]:
+    """The words of a list, with the value of a flag in one text with it."""
+    found: list[str] = []
+    for word in map(str, words):
+        last = found[-1] if found else ""
+        takes_value = last.startswith("-") and "=" not in last and " " not in last
+        if takes_value and not word.startswith("-"):
+            found[-1] = f"{last} {word}"
+        else:
+            found.append(word)
+    return found
+
+
+def _subtract(words: list[str], others: list[str]) -> list[str]:
+    left, found = Counter(others), []
+    for word in words:
+        if left[word]:
+            left[word] -= 1
+        else:
+            found.append(word)
+    return found

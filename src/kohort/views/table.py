@@ -8,7 +8,7 @@ from kohort.cluster.objects import metadata_of
 from kohort.views.ages import find_time
 from kohort.views.health import Health, judge
 from kohort.views.picture import Picture
-from kohort.views.role_lines import RoleLine, list_role_lines
+from kohort.views.roles import RoleLine, list_role_lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving_builders import role, rolling, serving, template
 
-from kohort.apis.modelserving.adoption import PodMark, TargetRevision, find_note, find_target
+from kohort.apis.modelserving.adoption import PodMark, TargetRevision, find_target
 from kohort.apis.modelserving.revision import (
     StoredTemplate,
     find_template,
@@ -200,15 +200,3 @@ def test_a_role_that_upstream_left_alone_is_left_alone_by_the_next_rollout_too()
     target = find_target(edited, [kept], case.marks)
     current = {found.role for found in case.marks if target.has_role(found)}
     assert current == {"decode"}
-
-
-def test_hashes_are_noted_on_a_revision_of_another_controller_once():
-    target = find_target(serving(), [store()], [mark()])
-    foreign = make_revision(serving(), UPSTREAM, 1, {})
-    foreign["metadata"]["annotations"] = {}
-    patch = find_note(foreign, target)
-    assert patch is not None
-    foreign["metadata"]["annotations"] |= patch["metadata"]["annotations"]
-    assert find_note(foreign, target) is None
-    found = find_template(foreign)
-    assert found is not None and "h" in found.role_hashes["serve"]

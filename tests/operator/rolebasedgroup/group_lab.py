@@ -12,7 +12,7 @@ from kohort.apiserver.api.requests import Patch, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.cluster.port import PatchType
-from kohort.simulator.embedded.scheduler_objects import list_prerequisites
+from kohort.simulator.embedded.bootstrap import list_prerequisites
 
 KIND = ROLE_BASED_GROUP.kind
 

@@ -30,7 +30,8 @@ from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
 from kohort.takeover.apply import ApplyOptions, apply, undo
 from kohort.takeover.record import NAME
-from kohort.takeover.site import Limits, Site
+from kohort.takeover.site import Site
+from kohort.takeover.step_runner import Limits
 from upstream_controllers import OTHERS
 
 WRITES = ("create", "update", "patch", "delete")

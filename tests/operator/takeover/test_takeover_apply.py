@@ -11,7 +11,7 @@ from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import labels_of
 from kohort.takeover.apply import NotEmpty
 from kohort.takeover.report import Acceptance
-from kohort.takeover.site import Surprise, TookTooLong
+from kohort.takeover.steps import Surprise, TookTooLong
 from upstream_controllers import OTHERS
 
 

@@ -15,7 +15,8 @@ from kohort.controller.install.manifests import ManifestOptions, write_manifests
 from kohort.controller.install.names import NAMESPACE
 from kohort.takeover.apply import NotEmpty, apply, prepare, undo
 from kohort.takeover.record import Record
-from kohort.takeover.site import Site, Surprise, TookTooLong
+from kohort.takeover.site import Site
+from kohort.takeover.steps import Surprise, TookTooLong
 
 
 class PolicyCluster(InProcessCluster):
@@ -108,13 +109,13 @@ async def test_a_record_that_somebody_edited_gives_nobody_a_role(edit: dict[str,
     lab = await open_lab("lws")
     await lab.take_over()
     site = lab.site()
-    record = await site.find_record()
+    record = await site.records.find()
     assert record is not None
-    await site.store(replace(record, **edit))
+    await site.records.store(replace(record, **edit))
     with pytest.raises(Surprise, match=r"would put back .* which no takeover replaces"):
         await lab.undo()
     assert await lab.count_replicas("lws") == 2  # ours, which runs on
-    await site.store(record)
+    await site.records.store(record)
     assert await lab.undo()
     await lab.close()
 
@@ -133,14 +134,14 @@ async def test_two_runs_at_once_notice_each_other():
     lab = await open_lab("lws")
     first, second = lab.site(), lab.site()
     for site in (first, second):
-        assert await site.find_record() is None
-    record = await first.store(Record(("lws",)))
+        assert await site.records.find() is None
+    record = await first.records.store(Record(("lws",)))
     with pytest.raises(Surprise, match="another 'kohort takeover' runs"):
-        await second.store(record)
-    await second.find_record()
-    await first.store(replace(record, has_stopped=True))
+        await second.records.store(record)
+    await second.records.find()
+    await first.records.store(replace(record, has_stopped=True))
     with pytest.raises(Surprise, match="another 'kohort takeover' runs"):
-        await second.store(replace(record, is_undone=True))
+        await second.records.store(replace(record, is_undone=True))
     await lab.close()
 
 

@@ -11,9 +11,8 @@ from kohort.cluster import kinds
 from kohort.cluster.kinds import LEASE
 from kohort.cluster.objects import Object
 from kohort.takeover.observer import Observer
-from kohort.takeover.report import PlannedWrite
+from kohort.takeover.report import PlannedWrite, Sightings
 from kohort.takeover.shadow import Shadow, ShadowListener, ShadowReport, name_last_manager
-from kohort.takeover.sightings import Sightings
 from upstream_objects import Upstream, read_vector
 
 NAME = "leaderworkerset-sample"

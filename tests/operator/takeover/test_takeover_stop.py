@@ -7,7 +7,7 @@ from kohort.cluster import kinds
 from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.port import Address
 from kohort.controller.install.names import LABELS
-from kohort.takeover.site import TookTooLong
+from kohort.takeover.steps import TookTooLong
 from upstream_controllers import OTHERS
 
 LWS = OTHERS["lws"]

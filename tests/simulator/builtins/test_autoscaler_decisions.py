@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.simulator.builtins.autoscalers.decision import decide, read_tolerance
-from kohort.simulator.builtins.autoscalers.limits import History
-from kohort.simulator.builtins.autoscalers.pods import Pod
+from kohort.simulator.builtins.autoscalers.decision import History, decide, read_tolerance
 from kohort.simulator.builtins.autoscalers.proposals import Situation, Tolerance, show_selector
+from kohort.simulator.builtins.autoscalers.targets import Pod
 
 CPU = {
     "type": "Resource",

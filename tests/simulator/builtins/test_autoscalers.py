@@ -10,7 +10,7 @@ from kohort.cluster.kinds import AUTOSCALER, DEFINITION, DEPLOYMENT
 from kohort.cluster.objects import Kind
 from kohort.cluster.timestamps import write_time
 from kohort.simulator.builtins.autoscalers.controller import Autoscalers
-from kohort.simulator.builtins.autoscalers.pods import read_pod
+from kohort.simulator.builtins.autoscalers.targets import read_pod
 from kohort.simulator.builtins.deployments.controller import Deployments
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
 from kohort.simulator.component import Merge, Moment

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kohort.cluster.kinds import CONFIG_MAP, NODE, POD, REPLICA_SET, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.builtins.garbage.controller import GarbageCollector
+from kohort.simulator.builtins.garbage import GarbageCollector
 
 CUSTOM = Kind("example.com", "v1", "Widget", "widgets")
 KINDS = (CONFIG_MAP, NODE, POD, REPLICA_SET, STATEFUL_SET)

@@ -4,8 +4,7 @@ from builtins_world import World
 
 from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE, NODE, POD, SERVICE_ACCOUNT
 from kohort.cluster.objects import find_condition
-from kohort.simulator.builtins.namespaces.defaults import NamespaceDefaults
-from kohort.simulator.builtins.namespaces.lifecycle import NamespaceLifecycle
+from kohort.simulator.builtins.namespaces import NamespaceDefaults, NamespaceLifecycle
 
 KINDS = (CONFIG_MAP, NODE, POD)
 

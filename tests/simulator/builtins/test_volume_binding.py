@@ -7,7 +7,7 @@ from builtins_world import World, messages
 
 from kohort.cluster.kinds import CLAIM, POD, STORAGE_CLASS, VOLUME
 from kohort.cluster.objects import Object
-from kohort.simulator.builtins.volumes.controller import Volumes
+from kohort.simulator.builtins.volumes import Volumes
 
 PROTECTION = "kubernetes.io/pvc-protection"
 # The node has stopped all containers; something else holds the pod.

@@ -3,7 +3,7 @@
 import orjson
 
 from kohort.apiserver.store.entries import StoredObject
-from kohort.simulator.builtins.volumes.usage import Usage
+from kohort.simulator.builtins.volumes import Usage
 
 
 def make_pod(name: str, *claims: str) -> StoredObject:

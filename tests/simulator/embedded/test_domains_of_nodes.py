@@ -16,7 +16,7 @@ from kohort.cluster.objects import Object
 from kohort.cluster.port import PatchType
 from kohort.simulator.clock import VirtualClock
 from kohort.simulator.embedded.bootstrap import bootstrap
-from kohort.simulator.embedded.domains import Domains
+from kohort.simulator.embedded.volcano_objects import Domains
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.world import World
 

@@ -12,7 +12,7 @@ from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.clock import VirtualClock
 from kohort.simulator.embedded.bootstrap import bootstrap
-from kohort.simulator.embedded.domains import Domains
+from kohort.simulator.embedded.volcano_objects import Domains
 from kohort.simulator.nodes import NodeMake
 from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.world import World

@@ -10,8 +10,7 @@ from kohort.cluster.objects import Kind
 from kohort.placement.amounts import read_amounts
 from kohort.placement.forest import build_forest
 from kohort.placement.hypernodes import read_hypernode
-from kohort.simulator.scheduling.gangs.adapters import GROUPS
-from kohort.simulator.scheduling.gangs.adapters.simple_gangs import find_implicit
+from kohort.simulator.scheduling.gangs.adapters import GROUPS, find_implicit
 from kohort.simulator.scheduling.gangs.requests import GangKey
 
 KINDS = [Kind(group, "v1", name, "podgroups") for group, name in GROUPS]

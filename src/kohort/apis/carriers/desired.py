@@ -13,6 +13,7 @@ from typing import Any
 
 from kohort.apis.facts import Whole
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.differences import list_differences
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address, PatchType
 
@@ -136,21 +137,22 @@ def find_changes(
     """The paths that an apply would change, as far as we can tell before it."""
     owned = _find_owned(found, manager)
     dropped = (".".join(names) for names in _find_dropped((), wanted, owned))
-    compared = (*_compare("", wanted, found, atomic), *dropped)
+    compared = (*_list_changed(wanted, found, atomic), *dropped)
     paths = dict.fromkeys(compared)
     return [path for path in paths if not path.startswith(ignored)] if ignored else list(paths)
 
 
-def _compare(path: str, wanted: Any, found: Any, atomic: tuple[str, ...]) -> Iterator[str]:
-    if isinstance(wanted, dict) and isinstance(found, dict | None) and path not in atomic:
-        prefix = f"{path}." if path else ""
-        for key, value in wanted.items():
-            yield from _compare(prefix + key, value, (found or {}).get(key), atomic)
-    elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
-        for index, (ours, theirs) in enumerate(zip(wanted, found, strict=True)):
-            yield from _compare(f"{path}[{index}]", ours, theirs, atomic)
-    elif wanted != found and not (wanted in ({}, [], None) and not found):
-        yield path
+def has_changed(wanted: Any, found: Any) -> bool:
+    """Whether a stored field lacks what is wanted; where nothing is, it should be empty."""
+    if wanted is None:
+        return found not in (None, "", [], {})
+    return any(True for _ in _list_changed(wanted, found))
+
+
+def _list_changed(wanted: Any, found: Any, atomic: tuple[str, ...] = ()) -> Iterator[str]:
+    for path, ours, theirs in list_differences(wanted, found, atomic=atomic):
+        if not (ours in ({}, [], None) and not theirs):
+            yield path
 
 
 def _find_owned(found: Object, manager: str) -> Object:

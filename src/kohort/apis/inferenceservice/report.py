@@ -11,6 +11,7 @@ from kohort.apis.inferenceservice.references import read_root
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.apis.inferenceservice.status import conditions, status
 from kohort.cluster.actions import Delete, Patch
+from kohort.cluster.conditions import stamp
 from kohort.cluster.objects import Object, find_condition, metadata_of
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
@@ -71,16 +72,14 @@ def _list_more(memory: Memory, root: Object, now: str) -> Iterator[Object]:
 
 
 def _write_more(name: str, reason: str, message: str, root: Object, now: str) -> Object:
-    old = find_condition(root, name) or {}
-    since = old.get("lastTransitionTime") if old.get("status") == "True" else None
-    return {
+    said = {
         "type": name,
         "status": "True",
         "reason": reason,
         "message": message,
         "severity": "Info",
-        "lastTransitionTime": since or now,
     }
+    return stamp(said, find_condition(root, name), now)
 
 
 def write_error(snapshot: Snapshot, error: InvalidWorkload, now: str) -> Object:

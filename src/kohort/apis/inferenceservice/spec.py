@@ -184,7 +184,6 @@ class InferenceService:
     components: Mapping[ComponentType, ComponentSpec] = field(default_factory=dict)
     keda: KedaConfig | None = None
     accelerator: AcceleratorSelector | None = None
-    predictor: Object = field(default_factory=dict)
 
     @property
     def uid(self) -> str:
@@ -216,7 +215,6 @@ def read_service(obj: Object) -> InferenceService:
         components={each: read_component(raw) for each, raw in found.items() if raw is not None},
         keda=_read_keda(find_object(spec, "kedaConfig")),
         accelerator=_read_accelerator(find_object(spec, "acceleratorSelector")),
-        predictor=read_object(spec, "predictor"),
     )
 
 

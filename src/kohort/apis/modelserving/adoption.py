@@ -18,12 +18,11 @@ from kohort.apis.modelserving.revision import (
     StoredTemplate,
     hash_role,
     hash_roles,
-    write_hashes,
     write_role,
     write_roles,
 )
 from kohort.apis.modelserving.spec import ROLE_ROLLING, read_spec, roles_of
-from kohort.cluster.objects import Object, annotations_of, metadata_of
+from kohort.cluster.objects import Object, metadata_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +89,6 @@ class _Evidence:
         # A finished rollout did not touch the pods of this role: the role did not change.
         is_left = not reported and len(held) == 1
         return frozenset(found | reported | (held if is_left else set()))
-
-
-def find_note(revision: Object, target: TargetRevision) -> Object | None:
-    """A merge patch that notes accepted hashes on a revision that another controller stored."""
-    if labels.ROLE_HASHES in annotations_of(revision):
-        return None
-    return {"metadata": {"annotations": {labels.ROLE_HASHES: write_hashes(target.accepted)}}}
 
 
 def find_target(

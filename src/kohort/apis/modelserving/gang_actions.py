@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.carriers.desired import find_changes
+from kohort.apis.carriers.desired import has_changed
 from kohort.apis.facts import Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.dialects.volcano import VOLCANO
@@ -145,7 +145,7 @@ class GangActions:
         change = {
             key: asked.get(key)
             for key in _PATCHED
-            if self._may_patch(kind, key, asked) and _differs(asked.get(key), found.get(key))
+            if self._may_patch(kind, key, asked) and has_changed(asked.get(key), found.get(key))
         }
         if change:
             body = {"metadata": {"uid": held.metadata.uid}, "spec": change}
@@ -183,9 +183,3 @@ class GangActions:
         if kind not in self._held:
             self._held[kind] = {found.metadata.name: found for found in self.snapshot.all(kind)}
         return self._held[kind]
-
-
-def _differs(wanted: object, found: object) -> bool:
-    if wanted is None:
-        return found not in (None, "", [], {})
-    return bool(find_changes({"metadata": {}, "x": wanted}, {"metadata": {}, "x": found}, ""))

@@ -11,7 +11,6 @@ from hashlib import sha1
 
 from kohort.apis.ordinals import find_ordinal
 
-NAME_MAX = 63
 NO_ORDINAL = -1
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.plugins.chain import PluginFailure
 from kohort.apis.modelserving.spec import ServingSpec
+from kohort.cluster.conditions import find, put
 from kohort.cluster.objects import Object, metadata_of, name_of
 
 AVAILABLE, PROGRESSING, UPDATING = "Available", "Progressing", "UpdateInProgress"
@@ -131,9 +132,9 @@ def put_claim(
 ) -> list[Object]:
     """The conditions with one set to true, and those set to false that it excludes."""
     generation, now = moment
-    kept = [dict(condition) for condition in conditions]
     body = {"reason": _REASONS[claim], "message": message[:_MESSAGE_MAX]}
-    _put(kept, claim, {"status": "True", **body, "observedGeneration": generation}, now)
+    said = {"type": claim, "status": "True", **body, "observedGeneration": generation}
+    kept = [dict(condition) for condition in put(conditions, said, now)]
     for condition in kept:
         if condition.get("type") in _ENDS.get(claim, (AVAILABLE,)):
             if condition.get("status") == "True":
@@ -148,24 +149,14 @@ def put_plugin_failure(
     """The conditions with one about a failed plugin; unchanged if none has ever failed."""
     generation, now = moment
     kept = [dict(condition) for condition in conditions]
-    held = next((c for c in kept if c.get("type") == PLUGINS_FAILED), None)
+    held = find(kept, PLUGINS_FAILED)
     if failure is None and (held is None or held.get("status") != "True"):
         return kept
     claim = {"status": "False", "reason": "PluginsRun", "message": "all plugins run"}
     if failure is not None:
         claim = {"status": "True", "reason": "PluginFailed", "message": str(failure)}
-    _put(kept, PLUGINS_FAILED, {**claim, "observedGeneration": generation}, now)
-    return kept
-
-
-def _put(conditions: list[Object], kind: str, body: Object, now: str) -> None:
-    found = next((c for c in conditions if c.get("type") == kind), None)
-    if found is None:
-        conditions.append({"type": kind, "lastTransitionTime": now, **body})
-        return
-    if found.get("status") != body["status"]:
-        found["lastTransitionTime"] = now
-    found.update(body)
+    said = {"type": PLUGINS_FAILED, **claim, "observedGeneration": generation}
+    return put(kept, said, now)
 
 
 def _list_missing(wanted: int, groups: Sequence[GroupState]) -> list[int]:

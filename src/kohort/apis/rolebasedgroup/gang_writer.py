@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kohort.apis.api import Snapshot
-from kohort.apis.carriers.desired import find_changes
+from kohort.apis.carriers.desired import has_changed
 from kohort.apis.facts import Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.cluster.actions import Action, Create, Delete, Patch
@@ -51,7 +51,7 @@ class GangWriter:
             key: wanted["spec"].get(key)
             for key in dict.fromkeys((*_COUNTS, *wanted["spec"]))
             if self._may_patch(kind, key, found, is_placed)
-            and _differs(wanted["spec"].get(key), found, key)
+            and has_changed(wanted["spec"].get(key), found.get(key))
         }
         if change:
             body = {"metadata": {"uid": held.metadata.uid}, "spec": change}
@@ -79,9 +79,3 @@ def delete_gang(kind: Kind, held: Whole, why: str) -> Delete:
     """The delete of one object of a gang."""
     metadata = held.metadata
     return Delete(kind, metadata.namespace, metadata.name, metadata.uid, why=why)
-
-
-def _differs(wanted: object, found: Object, key: str) -> bool:
-    if wanted is None:
-        return found.get(key) not in (None, "", [], {})
-    return bool(find_changes({"metadata": {}, key: wanted}, {"metadata": {}, **found}, ""))

@@ -47,7 +47,6 @@ class Memory:
     facts: GroupFacts
     instances: dict[str, dict[int, RoleInstanceFacts]]  # by role and ordinal
     pods: dict[str, dict[str, RolePod]]  # by uid of their instance, and name
-    delegates: dict[str, Object]  # Deployments, StatefulSets and LeaderWorkerSets, by role
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
@@ -78,7 +77,7 @@ def read_facts(
         group = replace(group, is_settled=False)
     observed = Observed((group,), _find_progress(facts), exist=1)
     workload = _read_workload(snapshot, facts, delegates)
-    return Reading(workload, observed, Memory(facts, instances, pods, delegates))
+    return Reading(workload, observed, Memory(facts, instances, pods))
 
 
 def _sort_pods(snapshot: Snapshot) -> dict[str, dict[str, RolePod]]:

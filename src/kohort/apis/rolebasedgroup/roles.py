@@ -28,7 +28,6 @@ IN_PLACE_IF_POSSIBLE, IN_PLACE_ONLY, RECREATE_POD = (
     "RecreatePod",
 )
 OLD_RECREATE_POD = "Recreate"  # of v1alpha1
-ROLLING_UPDATE = "RollingUpdate"
 ORDERED, PARALLEL = "OrderedReady", "Parallel"
 STATEFUL, STATELESS = "Stateful", "Stateless"
 SHARED_LEADER = "LeaderOnly"

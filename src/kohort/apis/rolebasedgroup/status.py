@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.cluster.conditions import find, put
 from kohort.cluster.objects import Object
 from kohort.model.reasons import Blocker
 
@@ -221,20 +222,12 @@ def _truth(is_true: bool) -> str:
 
 
 def _find(status: Object, kind: str) -> Object | None:
-    held = as_objects(status.get("conditions"))
-    return next((each for each in held if each.get("type") == kind), None)
+    return find(as_objects(status.get("conditions")), kind)
 
 
 def _merge(status: Object, conditions: Iterable[Object], now: str) -> list[Object]:
     """Replace these conditions in the stored list; an unchanged status keeps its time."""
-    fresh = {said["type"]: said for said in conditions}
-    merged = []
-    for held in as_objects(status.get("conditions")):
-        said = fresh.pop(str(held.get("type")), None)
-        if said is None:
-            merged.append(held)
-            continue
-        is_same = said["status"] == held.get("status")
-        moment = held.get("lastTransitionTime") if is_same else now
-        merged.append({**said, "lastTransitionTime": moment or now})
-    return [*merged, *({**said, "lastTransitionTime": now} for said in fresh.values())]
+    merged = as_objects(status.get("conditions"))
+    for said in conditions:
+        merged = put(merged, said, now)
+    return merged

@@ -21,9 +21,8 @@ from kohort.cli.exits import Exit, UsageError
 from kohort.cli.input_files import STDIN, read_objects
 from kohort.cli.parser import Parser
 from kohort.cli.processes.signals import run_command
-from kohort.cli.styles import RED, YELLOW, paint
 from kohort.cli.table import Command
-from kohort.cli.terminal import show
+from kohort.cli.terminal import RED, YELLOW, paint, show
 from kohort.cli.workloads.arguments import add_place, is_live, read_target
 from kohort.cli.workloads.source import open_source
 from kohort.cluster.names import check_dns_1035

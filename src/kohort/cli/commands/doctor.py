@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from kohort.cli.exits import Exit
 from kohort.cli.parser import Parser, add_output
 from kohort.cli.processes.signals import run_command
-from kohort.cli.styles import GREEN, RED, YELLOW, paint
 from kohort.cli.table import Command
-from kohort.cli.terminal import show
+from kohort.cli.terminal import GREEN, RED, YELLOW, paint, show
 from kohort.cli.workloads.arguments import add_place, read_wanted
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Exit, UsageError
 from kohort.cli.parser import Parser, add_output, suggest
-from kohort.cli.styles import RED, YELLOW, paint
 from kohort.cli.table import Command
-from kohort.cli.terminal import show
+from kohort.cli.terminal import RED, YELLOW, paint, show
 
 if TYPE_CHECKING:
     from kohort.apis.api import Settings

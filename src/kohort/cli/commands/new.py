@@ -7,7 +7,7 @@ It is printed and never applied. What is chosen wrongly is refused before anythi
 import argparse
 
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.new.engines import ENGINES, Choices
+from kohort.cli.new_manifests import ENGINES, Choices
 from kohort.cli.parser import Parser, whole
 from kohort.cli.table import Command
 from kohort.cluster.names import check_dns_1035
@@ -42,14 +42,14 @@ def _make_parser(prog: str) -> Parser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from kohort.cli.new.manifests import WRITERS
+    from kohort.cli.new_manifests import WRITERS
 
     print(WRITERS[arguments.kind].write(_choose(arguments)).rstrip("\n"))
     return Exit.DONE
 
 
 def _choose(arguments: argparse.Namespace) -> Choices:
-    from kohort.cli.new.manifests import WRITERS
+    from kohort.cli.new_manifests import WRITERS
 
     pods_max = WRITERS[arguments.kind].pods_max
     if arguments.example:

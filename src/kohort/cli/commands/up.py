@@ -14,10 +14,20 @@ from pathlib import Path
 
 from kohort.cli.embedded import Ready, Wish, host
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parser import Parser, add_apis, add_output, add_settings, moment, pace, place, whole
+from kohort.cli.parser import (
+    Parser,
+    add_apis,
+    add_output,
+    add_settings,
+    moment,
+    pace,
+    place,
+    suggest,
+    whole,
+)
 from kohort.cli.state import NAME_DEFAULT, State
-from kohort.cli.styles import BOLD, paint
 from kohort.cli.table import Command
+from kohort.cli.terminal import BOLD, paint
 
 _EXAMPLES = (
     "",
@@ -165,10 +175,19 @@ def _wish(arguments: argparse.Namespace) -> Wish:
 
 
 def _check_gang(arguments: argparse.Namespace) -> None:
-    from kohort.cli.processes.dialects import check_gang
+    """Refuse an unknown dialect, and one that needs another carrier."""
+    from kohort.controller.process.gangs import find_known
+    from kohort.embedded_operator import find_gangs
 
+    name, known = arguments.gang, find_known()
+    if name and name not in known:
+        raise UsageError(
+            f"--gang {name}: unknown scheduler{suggest(name, known)}; known: {', '.join(known)}"
+        )
     # Without our operator, the user's own makes the pods.
-    check_gang(arguments.gang, "pods" if arguments.no_operator else arguments.carrier)
+    is_by_sets = not arguments.no_operator and arguments.carrier != "pods"
+    if is_by_sets and any(gang.marks_first for gang in find_gangs(name)):
+        raise UsageError(f"--gang {name} needs pods that the operator makes itself: --carrier pods")
 
 
 def _check_spines(spines: int, racks: int) -> None:

@@ -1,4 +1,6 @@
-"""The answer to ``why`` and the history of revisions, as lines."""
+"""
+The answer to ``why``, the history of revisions and the difference between two, as lines.
+"""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -9,6 +11,7 @@ from kohort.cluster.timestamps import write_time
 from kohort.views.ages import write_age
 from kohort.views.explain import EventLine, Explanation, Finding, Rules, find_holder
 from kohort.views.health import Health, Word
+from kohort.views.revision_differences import RevisionDifference
 from kohort.views.rollouts import HistoryLine
 from kohort.views.table import Row
 
@@ -120,3 +123,16 @@ def _summarise(line: HistoryLine) -> str:
         return "-"
     more = len(line.changes) - 1
     return f"{line.changes[0]}{f', and {more} more' if more else ''}"
+
+
+def write_difference(told: RevisionDifference) -> list[str]:
+    """A title, and a line for each field."""
+    new = str(told.new) if told.new else "the wanted one, which is not stored yet"
+    title = f"{told.name}  {told.kind}  revision {told.old} → {new}"
+    if not told.fields:
+        return [title, "  they do not differ"]
+    rows = [
+        (each.path, f"{each.old or '(none)'} → {each.new or '(none)'}", f"restarts {each.restarts}")
+        for each in told.fields
+    ]
+    return [title, *(f"  {line}" for line in align(rows))]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from kohort.cli.render.lines import BLOCKED, Paint, align, count, plain
-from kohort.cli.styles import BOLD, RED
+from kohort.cli.terminal import BOLD, RED
 from kohort.forecast.values import Ending
 from kohort.views.forecasts import ForecastView, LineView, Restart, StepView
 

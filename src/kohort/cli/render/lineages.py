@@ -1,7 +1,7 @@
 """The lineage of a pod, as lines: the pod, its instance, its group, its workloads."""
 
 from kohort.cli.render.lines import Paint, mark_phase, mark_word, plain
-from kohort.cli.styles import BOLD
+from kohort.cli.terminal import BOLD
 from kohort.views.lineage import Lineage
 
 _WIDTH = 10

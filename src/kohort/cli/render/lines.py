@@ -7,8 +7,7 @@ in a log.
 
 from collections.abc import Callable, Sequence
 
-from kohort.cli.styles import GREEN, RED, YELLOW
-from kohort.cli.terminal import escape
+from kohort.cli.terminal import GREEN, RED, YELLOW, escape
 from kohort.model.units import Phase
 from kohort.views.health import Word
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from kohort.cli.render.explanations import write_event
 from kohort.cli.render.lines import Paint, mark_word, plain
-from kohort.cli.styles import BOLD, GREEN, RED, YELLOW
+from kohort.cli.terminal import BOLD, GREEN, RED, YELLOW
 from kohort.cluster.timestamps import write_time
 from kohort.views.ages import write_age
 from kohort.views.members import PodExplanation

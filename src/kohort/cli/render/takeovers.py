@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from kohort.cli.render.lines import BLOCKED, DONE, Paint, count, plain
-from kohort.cli.styles import GREEN, RED
+from kohort.cli.terminal import GREEN, RED
 from kohort.takeover.field_changes import FieldChange
 from kohort.takeover.report import Note, ObjectCount, PlannedWrite, Report
 from kohort.takeover.shadow import ShadowReport

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from kohort.cli.render.lines import Paint, align, count, plain
 from kohort.cli.render.trees import write_title
-from kohort.cli.styles import RED
+from kohort.cli.terminal import RED
 from kohort.views.topology.map import Area, Guest, Host, Map
 from kohort.views.topology.spread import GroupSpread, Spot, Spread, Width
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from kohort.cli.render.lines import Paint, align, count, mark_phase, mark_word, plain
 from kohort.cli.render.tables import write_counts
-from kohort.cli.styles import BOLD
+from kohort.cli.terminal import BOLD
 from kohort.views.ages import write_age
 from kohort.views.table import Row
 from kohort.views.tree import GroupLine, MemberLine, Tree

@@ -24,7 +24,6 @@ class Wanted:
     """The workloads that the arguments name."""
 
     apis: "tuple[Api, ...]"
-    is_exact: bool  # a kind was named, so it must be served
     name: str = ""  # empty: all of them
     labels: str = ""
 
@@ -83,7 +82,7 @@ def read_wanted(words: Sequence[str], labels: str = "") -> Wanted:
     from kohort.apis.served import APIS
 
     if not words or words == ["all"]:
-        return Wanted(APIS, False, labels=labels)
+        return Wanted(APIS, labels=labels)
     kind, slash, name = words[0].partition("/")
     rest = list(words[1:])
     if (slash and (rest or not name)) or len(rest) > 1:
@@ -91,7 +90,7 @@ def read_wanted(words: Sequence[str], labels: str = "") -> Wanted:
     name = name or (rest[0] if rest else "")
     if name and labels:
         raise UsageError("give a name or a label selector, not both")
-    return Wanted((_find_api(kind),), True, name, labels)
+    return Wanted((_find_api(kind),), name, labels)
 
 
 def read_pod_name(words: Sequence[str]) -> str:

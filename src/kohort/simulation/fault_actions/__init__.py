@@ -9,13 +9,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from kohort.simulation.fault_actions import (
-    autoscaling,
     cluster_faults,
-    foreign_writes,
     gang_faults,
     hand_edits,
     request_faults,
-    service_edits,
     user_edits,
 )
 from kohort.simulation.harness import Harness
@@ -25,12 +22,9 @@ Act = Callable[[Harness, Fault], Awaitable[None]]
 ACTIONS: dict[str, Act] = {
     **request_faults.ACTIONS,
     **cluster_faults.ACTIONS,
-    **foreign_writes.ACTIONS,
     **user_edits.ACTIONS,
     **gang_faults.ACTIONS,
     **hand_edits.ACTIONS,
-    **autoscaling.ACTIONS,
-    **service_edits.ACTIONS,
 }
 
 

@@ -7,10 +7,9 @@ import asyncio
 from kohort.apis.gangs.dialects.volcano import QUEUE
 from kohort.cluster import kinds
 from kohort.cluster.objects import Kind
-from kohort.simulation.checkers.gangs.dialects import BY_KIND, HYPER_NODE, find_node
+from kohort.simulation.checkers.gang_dialects import BY_KIND, HYPER_NODE, find_node
 from kohort.simulation.checkers.truth import is_leaving
-from kohort.simulation.gangs.cluster_objects import NODE_GPUS
-from kohort.simulation.gangs.settings import write_requests, write_topology
+from kohort.simulation.gang_clusters import NODE_GPUS, write_requests, write_topology
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import NAME, Fault
 from kohort.simulator.scheduling.scheduler import Scheduler

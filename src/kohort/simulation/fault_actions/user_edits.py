@@ -1,13 +1,85 @@
 """
 What users ask for while the run goes on: other templates, other numbers, another object.
+
+The user of an InferenceService also changes its form and its components, and an administrator the
+model and runtime that it refers to.
+
+``metric`` changes the load which an autoscaler of the workload sees: an annotation of the
+HorizontalPodAutoscaler holds the metric ``load``, and every ten of it ask for one group. The first
+such fault creates the autoscaler. Seeds do not draw it, since it edits the scale as other faults
+do; scenarios may have it.
 """
 
 import asyncio
 
+from kohort.cluster.kinds import AUTOSCALER
+from kohort.cluster.objects import Kind, Object
+from kohort.simulation.checkers.truth import annotations_of
 from kohort.simulation.harness import Harness
-from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE, NAME, Fault
+from kohort.simulation.inferenceservice import manifests
+from kohort.simulation.inferenceservice.forms import is_one_group
+from kohort.simulation.inferenceservice.labels import MODE, MODEL, ONE_GROUP, RUNTIME, WORKLOAD
+from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE, NAME, NAMESPACE, Fault
 from kohort.simulation.simulated_api import Template
+from kohort.simulator.builtins.autoscalers.metrics import METRIC
 from kohort.simulator.stages import CRASH_AFTER, NEVER_READY
+
+EDITION = "example.com/edition"
+
+
+async def _switch(harness: Harness, fault: Fault) -> None:
+    """One group for all components, or a workload for each."""
+    service = harness.truth.workload
+    if service is not None:
+        mode = None if is_one_group(service) else ONE_GROUP
+        await harness.patch(WORKLOAD, NAME, {"metadata": {"annotations": {MODE: mode}}})
+
+
+async def _reshape(harness: Harness, fault: Fault) -> None:
+    """Remove a component that the service has, or add one that it has not."""
+    service = harness.truth.workload
+    if service is None:
+        return
+    made = manifests.make_component(harness.scenario, fault.value, 1)
+    held = None if service["spec"].get(fault.value) else made
+    await harness.patch(WORKLOAD, NAME, {"spec": {fault.value: held}})
+
+
+async def _edit_shared(harness: Harness, fault: Fault) -> None:
+    """Change the runtime, or an annotation of the model that is copied to its pods."""
+    if fault.value == "runtime":
+        spec = manifests.make_runtime(1 + fault.pick)["spec"]
+        await harness.patch(RUNTIME, manifests.RUNTIME_NAME, {"spec": spec})
+        return
+    held = harness.truth.objects[MODEL].get(manifests.MODEL_NAME)
+    if held is not None and annotations_of(held).get(EDITION) != str(fault.pick):
+        change = {
+            "metadata": {"annotations": {EDITION: str(fault.pick)}},
+            "spec": {"vendor": f"v{fault.pick}"},
+        }
+        await harness.patch(MODEL, manifests.MODEL_NAME, change)
+
+
+GROUPS_MAX = 4
+_LOAD = f"{METRIC}load"
+_TARGET = {"type": "AverageValue", "averageValue": "10"}
+
+
+async def _set_metric(harness: Harness, fault: Fault) -> None:
+    said = {"annotations": {_LOAD: fault.value}}
+    target = harness.api.target(AUTOSCALER, NAMESPACE, NAME)
+    if harness.api.context.find(target) is None:
+        await harness.create(AUTOSCALER, _make_autoscaler(harness.simulated.kind, said))
+    else:
+        await harness.patch(AUTOSCALER, NAME, {"metadata": said})
+
+
+def _make_autoscaler(kind: Kind, said: Object) -> Object:
+    target = {"apiVersion": kind.api_version, "kind": kind.name, "name": NAME}
+    load = {"metric": {"name": "load"}, "target": _TARGET}
+    metrics = [{"type": "External", "external": load}]
+    spec = {"maxReplicas": GROUPS_MAX, "scaleTargetRef": target, "metrics": metrics}
+    return {"metadata": {"name": NAME, **said}, "spec": spec}
 
 
 async def _set_template(harness: Harness, wanted: Template) -> None:
@@ -86,4 +158,8 @@ ACTIONS = {
     "resize": _resize,
     "hold": _hold,
     "recreate": _recreate,
+    "metric": _set_metric,
+    "switch": _switch,
+    "reshape": _reshape,
+    "edit-shared": _edit_shared,
 }

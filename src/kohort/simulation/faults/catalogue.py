@@ -2,7 +2,8 @@
 The catalogue of faults: every kind of fault that a simulation can have.
 
 The numbers F1 to F20 are those of ``docs/simulation.md``. A new entry needs a function in
-``fault_actions``, or code in the faulty cluster if the fault happens to a request.
+``fault_actions``, or code in the faulty cluster if the fault happens to a request. A fault that
+takes no pod and no object of a workload is named in ``HARMLESS`` as well.
 """
 
 from collections.abc import Collection
@@ -178,3 +179,26 @@ def list_failures(never: Collection[str]) -> tuple[str, ...]:
         for name, entry in CATALOGUE.items()
         if not entry.is_edit and not entry.is_of_gangs and name not in never
     )
+
+
+# What happens to requests, watches and processes: it takes no pod down.
+HARMLESS = {
+    "lag",
+    "relist",
+    "break",
+    "deaf",
+    "repeat",
+    "part-lag",
+    "crash-before",
+    "crash-after",
+    "restart",
+    "lost-answer",
+    "slow-request",
+    "slow-answer",
+    "conflict",
+    "throttle",
+    "error",
+    "clock-jump",
+    "partitioned",
+    "between",
+}

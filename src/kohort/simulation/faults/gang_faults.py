@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kohort.simulation.choices import Choices
 from kohort.simulation.faults.draws import Draw, of_kind, timed, valued
-from kohort.simulation.gangs.cluster_objects import NODE_GPUS
+from kohort.simulation.gang_clusters import NODE_GPUS
 from kohort.simulation.scenario import LEADER_FIRST, Fault, Scenario
 
 GANGS_PERCENT = 25

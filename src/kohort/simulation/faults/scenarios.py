@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kohort.simulation.choices import Choices
 from kohort.simulation.faults.catalogue import CATALOGUE, EDITS, FAILURES
-from kohort.simulation.faults.focus import focus
+from kohort.simulation.faults.draws import focus
 from kohort.simulation.faults.gang_faults import add_gangs
 from kohort.simulation.faults.hand_edits import add_hands
 from kohort.simulation.scenario import (

@@ -1,5 +1,16 @@
-"""InferenceService, as the value that simulations know it by."""
+"""
+InferenceService, as the value that simulations know it by.
 
+The operator of these runs also serves the APIs by which services are carried. There is no earlier
+version of InferenceService that named anything differently.
+"""
+
+from kohort.apis.api import DEFAULTS
+from kohort.apis.inferenceservice.accelerator_class.api import ACCELERATOR_CLASS
+from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
+from kohort.apis.inferenceservice.base_model.api import BASE_MODEL, CLUSTER_BASE_MODEL
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.ownership import Ownership
@@ -8,8 +19,8 @@ from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.checkers.truth import image_of
 from kohort.simulation.inferenceservice import manifests
 from kohort.simulation.inferenceservice.at_rest import find_trouble, list_kinds
+from kohort.simulation.inferenceservice.checkers import ServiceStatus, Serving, SharedEdits
 from kohort.simulation.inferenceservice.draws import draw_scenario
-from kohort.simulation.inferenceservice.endpoints import Serving
 from kohort.simulation.inferenceservice.labels import (
     ADAPTER,
     ENGINE,
@@ -21,14 +32,21 @@ from kohort.simulation.inferenceservice.labels import (
     RUNTIME,
     WORKLOAD,
 )
-from kohort.simulation.inferenceservice.shared_edits import SharedEdits
-from kohort.simulation.inferenceservice.status import ServiceStatus
-from kohort.simulation.inferenceservice.versions import VERSIONS
-from kohort.simulation.simulated_api import Policy, SimulatedApi, StatusFields
+from kohort.simulation.simulated_api import (
+    OperatorVersion,
+    OperatorVersions,
+    Policy,
+    SimulatedApi,
+    StatusFields,
+)
 from kohort.simulator.builtins.autoscalers.controller import Autoscalers
 from kohort.simulator.builtins.deployments.controller import Deployments
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
 from kohort.simulator.embedded.model_agent import ModelAgent
+
+_MORE = (BASE_MODEL, CLUSTER_BASE_MODEL, ACCELERATOR_CLASS, ROLE_BASED_GROUP, LEADER_WORKER_SET)
+_PRESENT = OperatorVersion(INFERENCE_SERVICE, DEFAULTS, _MORE)
+VERSIONS = OperatorVersions(present=_PRESENT, before=_PRESENT, after=_PRESENT)
 
 
 def _find_image(spec: Object) -> str:

@@ -1,5 +1,7 @@
 """
 What there should be of a LeaderWorkerSet when all is at rest, from its spec alone.
+
+Where the scheduler in use cannot express a topology, the status must report that loss.
 """
 
 from dataclasses import dataclass
@@ -10,7 +12,6 @@ from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.truth import Group, Truth, image_of, labels_of
 from kohort.simulation.leaderworkerset.groups import find_image
 from kohort.simulation.leaderworkerset.labels import KEY, LABELS, OWNER
-from kohort.simulation.leaderworkerset.losses import DEGRADED, find_losses
 from kohort.simulation.leaderworkerset.steps import read_policy, read_step
 from kohort.simulation.scenario import BAD_IMAGE, LEADER_FIRST, NAME, PODS, UNIQUE, Scenario
 from kohort.simulation.simulated_api import Policy
@@ -154,3 +155,28 @@ class _Rest:
         elif below:
             true.discard("Drifted")
         return "" if true == wanted else f"conditions {sorted(true)}, not {sorted(wanted)}"
+
+
+DEGRADED = "TopologyDegraded"
+
+
+def find_losses(workload: Object, scenario: Scenario) -> bool | None:
+    """Whether something is lost; None where flags or notes decide that by now."""
+    topology = workload["spec"].get("networkTopology")
+    if not scenario.gang:
+        return topology is not None
+    if scenario.has("retell", "choose-gang") or "," in scenario.gang:
+        return None
+    spec = workload["spec"]
+    template = spec["leaderWorkerTemplate"]
+    is_together = spec.get("startupPolicy") != LEADER_FIRST
+    # A subgroup that is the whole group asks for nothing that the group does not.
+    parts = (template.get("subGroupPolicy") or {}).get("subGroupSize", 0)
+    has_parts = is_together and 0 < parts < template.get("size", 1)
+    match scenario.gang:
+        case "volcano":
+            return False
+        case "coscheduling":
+            return has_parts or topology is not None
+    # Kubernetes' own gangs know hard limits alone.
+    return has_parts or (topology is not None and topology["mode"] == "soft")

@@ -5,7 +5,7 @@ The LeaderWorkerSets that users of simulations make, and how they edit them.
 from kohort.cluster import kinds
 from kohort.cluster.node_labels import HOST
 from kohort.cluster.objects import Object
-from kohort.simulation.gangs.settings import find_scheduler, write_topology
+from kohort.simulation.gang_clusters import find_scheduler, write_topology
 from kohort.simulation.leaderworkerset.labels import EXCLUSIVE
 from kohort.simulation.scenario import (
     CLAIMS,

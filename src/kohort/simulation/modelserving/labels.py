@@ -10,7 +10,7 @@ from kohort.simulation.simulated_api import WorkloadLabels
 PREFIX = "modelserving.volcano.sh/"
 OWNER, KEY = f"{PREFIX}name", f"{PREFIX}revision"
 GROUP_NAME, ROLE, ROLE_ID = f"{PREFIX}group-name", f"{PREFIX}role", f"{PREFIX}role-id"
-SIZE, COST = f"{PREFIX}group-size", "controller.kubernetes.io/pod-deletion-cost"
+SIZE = f"{PREFIX}group-size"
 REPLICAS = f"{PREFIX}replicas"
 ENTRY_UID, MIN_READY = "kohort.dev/entry-uid", "kohort.dev/min-ready-seconds"
 WORKLOAD = Kind("workload.serving.volcano.sh", "v1alpha1", "ModelServing", "modelservings")

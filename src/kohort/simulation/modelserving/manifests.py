@@ -9,7 +9,7 @@ from typing import Any
 
 from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
-from kohort.simulation.gangs.settings import find_scheduler
+from kohort.simulation.gang_clusters import find_scheduler
 from kohort.simulation.modelserving.groups import roles_of, rolls_by_role
 from kohort.simulation.modelserving.labels import MIN_READY, ROLE_ROLLING, WORKLOAD
 from kohort.simulation.scenario import NAME, Scenario, make_template

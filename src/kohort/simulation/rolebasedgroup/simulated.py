@@ -1,5 +1,12 @@
-"""RoleBasedGroup, as the value that simulations know it by."""
+"""
+RoleBasedGroup, as the value that simulations know it by.
 
+The present operator is also the one before it, since its names of revisions are upstream's. Names
+of revisions by another controller are tested elsewhere, with recorded objects of upstream.
+"""
+
+from kohort.apis.api import DEFAULTS
+from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.instances import Instances
@@ -14,8 +21,15 @@ from kohort.simulation.rolebasedgroup import groups, manifests, wishes
 from kohort.simulation.rolebasedgroup.at_rest import find_trouble
 from kohort.simulation.rolebasedgroup.draws import draw_scenario
 from kohort.simulation.rolebasedgroup.labels import ADAPTER, INSTANCE, LABELS, POLICY, SET, WORKLOAD
-from kohort.simulation.rolebasedgroup.versions import VERSIONS
-from kohort.simulation.simulated_api import SimulatedApi, StatusFields
+from kohort.simulation.simulated_api import (
+    OperatorVersion,
+    OperatorVersions,
+    SimulatedApi,
+    StatusFields,
+)
+
+_PRESENT = OperatorVersion(ROLE_BASED_GROUP, DEFAULTS)
+VERSIONS = OperatorVersions(present=_PRESENT, before=_PRESENT, after=_PRESENT)
 
 
 def _read_ready(status: Object) -> int:

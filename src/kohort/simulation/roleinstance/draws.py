@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from kohort.simulation.choices import Choices
 from kohort.simulation.faults.catalogue import CATALOGUE, list_failures
-from kohort.simulation.faults.draws import Draw, of_part, of_watches, valued
-from kohort.simulation.faults.focus import focus
+from kohort.simulation.faults.draws import Draw, focus, of_part, of_watches, valued
 from kohort.simulation.rolebasedgroup.labels import RECOVER_NONE, RECREATE
 from kohort.simulation.scenario import PODS, Fault, Scenario
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.conditions import move_to_end
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import BUDGET, DEPLOYMENT, POD, REPLICA_SET, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object
@@ -212,8 +213,4 @@ def _conditions(old: Object, status: Object, trouble: str, moment: Moment) -> li
         "message": trouble,
         "observedGeneration": status.get("observedGeneration", 0),
     }
-    known = {condition["type"]: condition for condition in old.get("conditions") or []}
-    before = known.pop(new["type"], {})
-    is_same = before.get("status") == new["status"]
-    since = before["lastTransitionTime"] if is_same else moment.stamp
-    return [*known.values(), {**new, "lastTransitionTime": since}]
+    return move_to_end(old.get("conditions") or (), new, moment.stamp)

@@ -12,14 +12,13 @@ from kohort.simulator.builtins.budgets import Budgets
 from kohort.simulator.builtins.deployments.controller import Deployments
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
 from kohort.simulator.builtins.endpoints.controller import EndpointsKeeper
-from kohort.simulator.builtins.garbage.controller import GarbageCollector
+from kohort.simulator.builtins.garbage import GarbageCollector
 from kohort.simulator.builtins.jobs.controller import Jobs
 from kohort.simulator.builtins.jobs.cron import CronJobs
-from kohort.simulator.builtins.namespaces.defaults import NamespaceDefaults
-from kohort.simulator.builtins.namespaces.lifecycle import NamespaceLifecycle
+from kohort.simulator.builtins.namespaces import NamespaceDefaults, NamespaceLifecycle
 from kohort.simulator.builtins.quotas import Quotas
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
-from kohort.simulator.builtins.volumes.controller import Volumes
+from kohort.simulator.builtins.volumes import Volumes
 from kohort.simulator.component import Component
 
 MAX_UNAVAILABLE_GATE = "MaxUnavailableStatefulSet"

@@ -26,10 +26,9 @@ from kohort.simulator.clock import OwnClock, WallClock
 from kohort.simulator.clock_page import CLOCK_PATH, ClockPage
 from kohort.simulator.component import Component
 from kohort.simulator.embedded.bootstrap import bootstrap
-from kohort.simulator.embedded.domains import Domains
 from kohort.simulator.embedded.logs import ContainerLogs
 from kohort.simulator.embedded.model_agent import ModelAgent
-from kohort.simulator.embedded.queues import DefaultQueue
+from kohort.simulator.embedded.volcano_objects import DefaultQueue, Domains
 from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.nodes import NodeMake, Nodes
 from kohort.simulator.scheduling.scheduler import Scheduler

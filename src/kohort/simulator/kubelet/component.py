@@ -8,6 +8,10 @@ nothing. On a node that failed, or does not exist, the kubelet does nothing at a
 node is back, it reconciles every pod there.
 
 It reconciles a pod that lacks a ConfigMap or Secret when that object is created or changes.
+
+IP addresses are unique among running pods, and not reused at once: the next free address after
+the last one given is taken, so that a client which still remembers a pod that went does not meet
+its successor under the same one.
 """
 
 from collections.abc import Iterable
@@ -20,7 +24,6 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CONFIG_MAP, NODE, POD, SECRET
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.kubelet.addresses import AddressBook
 from kohort.simulator.kubelet.conditions import OWN_TYPES, find_phase, make_conditions
 from kohort.simulator.kubelet.logs import make_manner
 from kohort.simulator.kubelet.references import ReferenceReader, Waits
@@ -34,6 +37,41 @@ from kohort.simulator.stages import (
     KubeletStages,
     Manner,
 )
+
+NETWORK = 10 << 24 | 244 << 16  # 10.244.0.0, and on to 10.255.255.255
+SIZE = 12 << 16
+
+
+class AddressBook:
+    """The addresses in use."""
+
+    def __init__(self) -> None:
+        self._owners: dict[str, str] = {}
+        self._last = 0
+
+    def take(self, uid: str) -> str:
+        """An address for a pod."""
+        for _ in range(SIZE):
+            self._last = (self._last + 1) % SIZE
+            address = _text(NETWORK + self._last)
+            if self._last & 0xFF not in (0, 255) and address not in self._owners:
+                self._owners[address] = uid
+                return address
+        raise AssertionError("more pods than addresses")
+
+    def adopt(self, address: str, uid: str) -> None:
+        """Note that a pod has an address already."""
+        self._owners.setdefault(address, uid)
+
+    def release(self, address: str, uid: str) -> None:
+        """Free the address of a deleted pod."""
+        if self._owners.get(address) == uid:
+            del self._owners[address]
+
+
+def _text(number: int) -> str:
+    return ".".join(str(number >> shift & 0xFF) for shift in (24, 16, 8, 0))
+
 
 TERMINAL = ("Succeeded", "Failed")
 _KILLED, _TERMINATED = 137, 143  # exit codes of processes that a signal ended

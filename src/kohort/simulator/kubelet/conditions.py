@@ -5,6 +5,7 @@ Nothing here remembers anything: the same containers give the same conditions,
 and a condition keeps its transition time as long as its status stays.
 """
 
+from kohort.cluster.conditions import since
 from kohort.cluster.objects import Object
 
 OWN_TYPES = (
@@ -56,9 +57,8 @@ def make_conditions(pod: Object, status: Object, stamp: str) -> list[Object]:
     made = []
     for name, claim in wanted.items():
         old = known.get(name, {})
-        changed = old.get("lastTransitionTime") if old.get("status") == claim["status"] else None
         condition: Object = {"type": name, "lastProbeTime": None}
-        condition["lastTransitionTime"] = changed or stamp
+        condition["lastTransitionTime"] = since(old, claim["status"], stamp)
         if generation:
             condition["observedGeneration"] = generation
         made.append({**condition, **claim})

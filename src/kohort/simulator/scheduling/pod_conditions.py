@@ -5,6 +5,7 @@ The last reported message survives a restart of the scheduler, because it stands
 pod's own condition.
 """
 
+from kohort.cluster.conditions import drop, find, since
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
 from kohort.simulator.component import Action, Emit, Merge, Moment
@@ -51,14 +52,13 @@ class PodConditions:
 
 
 def _condition_patch(pod: Demand, reason: str, message: str, moment: Moment) -> Object:
-    others = [c for c in pod.conditions if c.get("type") != "PodScheduled"]
-    before = next((c for c in pod.conditions if c.get("type") == "PodScheduled"), {})
-    changed = before.get("lastTransitionTime") if before.get("status") == "False" else None
+    others = drop(pod.conditions, "PodScheduled")
+    before = find(pod.conditions, "PodScheduled")
     condition: Object = {
         "type": "PodScheduled",
         "status": "False",
         "lastProbeTime": None,
-        "lastTransitionTime": changed or moment.stamp,
+        "lastTransitionTime": since(before, "False", moment.stamp),
         "reason": reason,
         "message": message,
     }

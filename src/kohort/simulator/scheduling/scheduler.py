@@ -27,7 +27,7 @@ from kohort.simulator.scheduling.demands import Demand, DemandReader
 from kohort.simulator.scheduling.explain import explain, explain_claim
 from kohort.simulator.scheduling.gangs.component import GangScheduling
 from kohort.simulator.scheduling.gangs.membership import SCHEDULERS
-from kohort.simulator.scheduling.gangs.messages import describe_absence
+from kohort.simulator.scheduling.gangs.statuses import describe_absence
 from kohort.simulator.scheduling.ledger import Ledger
 from kohort.simulator.scheduling.node_facts import read_node
 from kohort.simulator.scheduling.pod_conditions import GATED, PodConditions

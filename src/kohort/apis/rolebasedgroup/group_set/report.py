@@ -6,6 +6,7 @@ from kohort.apis.api import ExecutionSummary, Reading, Snapshot
 from kohort.apis.rolebasedgroup.group_set.read import Memory, count_replicas
 from kohort.apis.rolebasedgroup.roles import as_map, as_objects
 from kohort.cluster.actions import Create, Delete
+from kohort.cluster.conditions import drop, find, stamp
 from kohort.cluster.objects import Object, name_of
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
@@ -30,16 +31,12 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
         "observedGeneration": generation,
     }
     conditions = as_objects(held.get("conditions"))
-    old = next((c for c in conditions if c.get("type") == READY), {})
-    is_same = old.get("status") == said["status"]
-    said["lastTransitionTime"] = (old.get("lastTransitionTime") if is_same else now) or now
-    others = [c for c in conditions if c.get("type") != READY]
     return {
         **held,
         "observedGeneration": generation,
         "replicas": len(live),
         "readyReplicas": ready,
-        "conditions": [said, *others],
+        "conditions": [stamp(said, find(conditions, READY), now), *drop(conditions, READY)],
     }
 
 

@@ -7,6 +7,7 @@ from kohort.apis.rolebasedgroup.roles import as_map, as_objects
 from kohort.apis.rolebasedgroup.warmup.decisions import ENDED, Decision, WarmupPhase, decide
 from kohort.apis.rolebasedgroup.warmup.read import Memory
 from kohort.cluster.actions import Create
+from kohort.cluster.conditions import put
 from kohort.cluster.objects import Object, name_of
 from kohort.cluster.timestamps import write_moment
 from kohort.model.plans import Plan
@@ -65,15 +66,11 @@ def _list_conditions(memory: Memory, decision: Decision) -> Iterator[Object]:
 
 def _merge(root: Object, conditions: list[Object], now: str) -> list[Object]:
     """Replace these conditions in the stored list."""
-    held = as_objects(as_map(root.get("status")).get("conditions"))
+    merged = as_objects(as_map(root.get("status")).get("conditions"))
     generation = root["metadata"].get("generation", 0)
-    fresh = {said["type"]: {**said, "observedGeneration": generation} for said in conditions}
-    merged = []
-    for old in held:
-        said = fresh.pop(str(old.get("type")), None)
-        moment = old.get("lastTransitionTime") or now
-        merged.append(old if said is None else {**said, "lastTransitionTime": moment})
-    return [*merged, *({**said, "lastTransitionTime": now} for said in fresh.values())]
+    for said in conditions:
+        merged = put(merged, {**said, "observedGeneration": generation}, now)
+    return merged
 
 
 def list_events(

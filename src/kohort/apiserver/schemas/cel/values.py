@@ -14,8 +14,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kohort.apiserver.schemas.cel.durations import parse_duration
 from kohort.apiserver.schemas.cel.names import find_spelling
+from kohort.cluster.durations import find_signed_seconds
 
 Schema = dict[str, Any]
 Convert = Callable[[Any], Any]
@@ -164,7 +164,7 @@ def _to_time_text(value: Any) -> Any:
 
 
 def _to_duration(value: Any) -> Any:
-    seconds = parse_duration(value)
+    seconds = find_signed_seconds(value)
     return value if seconds is None else timedelta(seconds=seconds)
 
 

@@ -9,6 +9,7 @@ all its names were accepted, and stays so.
 from collections.abc import Iterable
 
 from kohort.apiserver.schemas.definition.names import is_protected, read_approval
+from kohort.cluster.conditions import stamp
 from kohort.cluster.objects import Object, find_condition
 
 _APPROVALS = {
@@ -105,10 +106,7 @@ def _condition(type_: str, status: str, reason: str, message: str) -> Object:
 
 def _date(condition: Object, crd: Object, now: str) -> Object:
     """The condition with its lastTransitionTime."""
-    before = find_condition(crd, condition["type"])
-    same = before is not None and before.get("status") == condition["status"]
-    since = before.get("lastTransitionTime", now) if same and before is not None else now
-    return {**condition, "lastTransitionTime": since}
+    return stamp(condition, find_condition(crd, condition["type"]), now)
 
 
 def _stored_versions(spec: Object, old: Object) -> list[str]:

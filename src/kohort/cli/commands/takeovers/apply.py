@@ -124,7 +124,7 @@ def _run_undo(arguments: argparse.Namespace) -> int:
 
 
 async def _guard(arguments: argparse.Namespace, work: "asyncio.Future[int] | object") -> int:
-    from kohort.takeover.site import Surprise, TookTooLong
+    from kohort.takeover.steps import Surprise, TookTooLong
 
     try:
         return int(await work)  # type: ignore[misc]
@@ -212,11 +212,12 @@ async def _undo(arguments: argparse.Namespace) -> int:
     from kohort.cli.workloads.source import open_source
     from kohort.controller.clock import LoopTime
     from kohort.takeover.apply import undo
-    from kohort.takeover.site import Limits, Site
+    from kohort.takeover.site import Site
+    from kohort.takeover.step_runner import Limits
 
     namespace = arguments.namespace or _NAMESPACE
-    async with open_source(arguments, Wanted((), False)) as source:
-        record = await Site(source.cluster, (), namespace, LoopTime()).find_record()
+    async with open_source(arguments, Wanted(())) as source:
+        record = await Site(source.cluster, (), namespace, LoopTime()).records.find()
         if record is None:
             lines = [f"nothing to undo: no takeover is recorded in namespace {namespace}"]
             _print_end(arguments, None, lines)
@@ -264,7 +265,7 @@ def _runs_embedded(server: str) -> bool:
 def _read_options(arguments: argparse.Namespace, scope: "TakeoverScope") -> "ApplyOptions":
     from kohort.apis.served import USUAL
     from kohort.takeover.apply import ApplyOptions
-    from kohort.takeover.site import Limits
+    from kohort.takeover.step_runner import Limits
 
     return ApplyOptions(
         names=arguments.apis or USUAL,

@@ -49,7 +49,7 @@ async def open_scope(arguments: argparse.Namespace) -> AsyncIterator[TakeoverSco
     from kohort.takeover.observer import list_served
 
     apis = choose_apis(arguments.apis or ())
-    async with open_source(arguments, Wanted(apis, True)) as source:
+    async with open_source(arguments, Wanted(apis)) as source:
         served = await list_served(source.cluster, apis, source.namespace)
         if not served:
             names = ", ".join(dict.fromkeys(api.kind.name for api in apis))

@@ -12,9 +12,8 @@ from kohort.cli.commands.takeovers.arguments import add_operator, open_scope
 from kohort.cli.exits import Exit
 from kohort.cli.parser import Parser
 from kohort.cli.processes.signals import run_command
-from kohort.cli.styles import paint
 from kohort.cli.table import Command
-from kohort.cli.terminal import show
+from kohort.cli.terminal import paint, show
 from kohort.cli.workloads.arguments import add_form, add_place
 
 if TYPE_CHECKING:

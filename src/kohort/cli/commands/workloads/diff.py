@@ -37,7 +37,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 async def _compare(arguments: argparse.Namespace) -> int:
-    from kohort.cli.render.differences import write_difference
+    from kohort.cli.render.explanations import write_difference
     from kohort.cli.render.values import write_value
     from kohort.cli.workloads.source import open_source
     from kohort.views.rollouts import find_former

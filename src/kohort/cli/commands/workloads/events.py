@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING
 from kohort.cli.exits import Exit, until_interrupted
 from kohort.cli.parser import Parser, add_output
 from kohort.cli.processes.signals import run_command
-from kohort.cli.styles import YELLOW, paint
 from kohort.cli.table import Command
-from kohort.cli.terminal import show
+from kohort.cli.terminal import YELLOW, paint, show
 from kohort.cli.workloads.arguments import add_place, add_target, read_target
 from kohort.cluster.objects import uid_of
 

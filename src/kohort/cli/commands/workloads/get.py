@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from kohort.cli.exits import Exit, UsageError, until_interrupted
 from kohort.cli.parser import Parser
 from kohort.cli.processes.signals import run_command
-from kohort.cli.styles import paint
 from kohort.cli.table import Command
-from kohort.cli.terminal import control, join_lines, show
+from kohort.cli.terminal import control, join_lines, paint, show
 from kohort.cli.workloads.arguments import add_form, add_place, read_pod_name, read_wanted
 
 if TYPE_CHECKING:

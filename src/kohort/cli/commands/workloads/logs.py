@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 from kohort.cli.exits import Exit, Failure, until_interrupted
 from kohort.cli.parser import Parser, whole
 from kohort.cli.processes.signals import run_command
-from kohort.cli.styles import paint
 from kohort.cli.table import Command
-from kohort.cli.terminal import show
+from kohort.cli.terminal import paint, show
 from kohort.cli.workloads.arguments import add_place, add_target, read_target
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from kohort.cli.exits import Exit, Failure, UsageError
 from kohort.cli.parser import Parser, suggest
 from kohort.cli.processes.signals import run_command
-from kohort.cli.styles import paint
 from kohort.cli.table import Command
-from kohort.cli.terminal import show
+from kohort.cli.terminal import paint, show
 from kohort.cli.workloads.arguments import Wanted, add_form, add_place, read_target
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ async def _plan(arguments: argparse.Namespace) -> int:
         show(f"note: {other} is not planned: it is no workload", file=sys.stderr)
     for manifest in manifests:
         _expect_strategies(arguments, manifest.api)
-    async with open_source(arguments, Wanted((manifests[0].api,), True)) as source:
+    async with open_source(arguments, Wanted((manifests[0].api,))) as source:
         usual = source.namespace
         told = []
         for manifest in manifests:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from kohort.apiserver.resources.builtin import KINDS, SCALED
 from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.conditions import put
 from kohort.cluster.errors import BadRequest, ClusterError, Conflict
 from kohort.cluster.kinds import AUTOSCALER, DEFINITION, POD
 from kohort.cluster.objects import Kind, Object
@@ -19,16 +20,16 @@ from kohort.cluster.selectors import parse_label_selector
 from kohort.simulator.builtins.autoscalers.decision import (
     Condition,
     Decision,
+    History,
     decide,
     read_tolerance,
 )
-from kohort.simulator.builtins.autoscalers.limits import History
-from kohort.simulator.builtins.autoscalers.pods import read_pod
 from kohort.simulator.builtins.autoscalers.proposals import Situation
 from kohort.simulator.builtins.autoscalers.targets import (
     NoTarget,
     Target,
     find_target,
+    read_pod,
     split_group,
 )
 from kohort.simulator.builtins.ownership import reference
@@ -238,21 +239,15 @@ class _Visit:
     def _say(self, said: Condition) -> None:
         """Set a condition; its transition time changes only with its status."""
         status = "True" if said.is_true else "False"
-        conditions: list[Object] = list(self.status.get("conditions") or ())
-        at = next((i for i, c in enumerate(conditions) if c["type"] == said.type), len(conditions))
-        old = conditions[at] if at < len(conditions) else {}
-        is_same = old.get("status") == status
-        changed = old.get("lastTransitionTime") if is_same else self.moment.stamp
-        conditions[at : at + 1] = [
-            {
-                "type": said.type,
-                "status": status,
-                "lastTransitionTime": changed,
-                "reason": said.reason,
-                "message": said.message,
-            }
-        ]
-        self.status["conditions"] = conditions
+        new = {
+            "type": said.type,
+            "status": status,
+            "lastTransitionTime": "",  # the field has its place here
+            "reason": said.reason,
+            "message": said.message,
+        }
+        held: list[Object] = self.status.get("conditions") or []
+        self.status["conditions"] = put(held, new, self.moment.stamp)
 
     def report(self) -> None:
         """Write the status if it changed, with warning events for new failures."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kohort.cluster.quantities import milli_units
-from kohort.simulator.builtins.autoscalers.pods import Pod
+from kohort.simulator.builtins.autoscalers.targets import Pod
 
 METRIC = "sim.kohort.dev/metric-"
 LOAD = "sim.kohort.dev/load-"

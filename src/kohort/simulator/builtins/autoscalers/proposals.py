@@ -19,7 +19,7 @@ from kohort.simulator.builtins.autoscalers.metrics import (
     find_pod_values,
     find_value,
 )
-from kohort.simulator.builtins.autoscalers.pods import MissingRequest, Pod
+from kohort.simulator.builtins.autoscalers.targets import MissingRequest, Pod
 
 REPLICAS_MAX = 2**31 - 1  # and the largest utilization in a status
 _NO_PODS = "no pods returned by selector while calculating replica count"

@@ -8,8 +8,8 @@ more: the controller goes on trying.
 
 from dataclasses import dataclass
 
+from kohort.cluster.conditions import drop, find, stamp
 from kohort.cluster.objects import Object
-from kohort.simulator.builtins import conditions
 from kohort.simulator.builtins.deployments.spec import Generation, Rollout
 from kohort.simulator.builtins.readiness import seconds_since
 from kohort.simulator.component import Moment
@@ -36,7 +36,7 @@ class Reporter:
         if self.rollout.deadline is not None:
             listed = self._note_pause(listed)
             listed = self._note_new(listed, is_created)
-        listed = conditions.put(listed, self._availability(counts), self.moment)
+        listed = _put(listed, self._availability(counts), self.moment)
         if judges_progress:
             listed = self._judge(listed, counts)
             listed = self._note_failure(listed)
@@ -50,7 +50,7 @@ class Reporter:
 
     def seconds_to_deadline(self) -> float | None:
         """The seconds until a rollout without progress exceeds its deadline."""
-        current = conditions.find(self.rollout.status.get("conditions") or [], "Progressing")
+        current = find(self.rollout.status.get("conditions") or [], "Progressing")
         if self.rollout.deadline is None or self.rollout.is_paused or current is None:
             return None
         if current["reason"] in {_AVAILABLE, _TIMED_OUT, _PAUSED}:
@@ -94,7 +94,7 @@ class Reporter:
         }
 
     def _note_pause(self, listed: list[Object]) -> list[Object]:
-        current = conditions.find(listed, "Progressing")
+        current = find(listed, "Progressing")
         if current and current["reason"] == _TIMED_OUT:
             return listed
         is_noted = current is not None and current["reason"] == _PAUSED
@@ -110,15 +110,15 @@ class Reporter:
         if is_created:
             message = f'Created new replica set "{self.new.name}"'
             return self._put(listed, "True", "NewReplicaSetCreated", message)
-        if conditions.find(listed, "Progressing") is None:
+        if find(listed, "Progressing") is None:
             message = f'Found new replica set "{self.new.name}"'
             return self._put(listed, "True", "FoundNewReplicaSet", message)
         return listed
 
     def _judge(self, listed: list[Object], counts: dict[str, int]) -> list[Object]:
         if self.rollout.deadline is None:
-            return conditions.drop(listed, "Progressing")
-        current = conditions.find(listed, "Progressing")
+            return drop(listed, "Progressing")
+        current = find(listed, "Progressing")
         is_done = current is not None and current["reason"] == _AVAILABLE
         if is_done and counts["replicas"] == counts["updatedReplicas"]:
             return listed
@@ -130,8 +130,8 @@ class Reporter:
             # The time of the last update must move with every progress, so this one is not put
             # but replaced.
             new = _condition("True", "ReplicaSetUpdated", f"{subject} is progressing.")
-            rest = conditions.drop(listed, "Progressing")
-            return [*rest, conditions.stamp(new, current, self.moment)]
+            rest = drop(listed, "Progressing")
+            return [*rest, _stamp(new, current, self.moment)]
         if self._is_overdue(current):
             return self._put(listed, "False", _TIMED_OUT, f"{subject} has timed out progressing.")
         return listed
@@ -157,15 +157,27 @@ class Reporter:
 
     def _note_failure(self, listed: list[Object]) -> list[Object]:
         for generation in [*([self.new] if self.new else []), *self.old]:
-            failure = conditions.find(generation.status.get("conditions") or [], "ReplicaFailure")
+            failure = find(generation.status.get("conditions") or [], "ReplicaFailure")
             if failure is not None:
                 copied = {k: failure[k] for k in ("type", "status", "reason", "message")}
-                return conditions.put(listed, copied, self.moment)
-        return conditions.drop(listed, "ReplicaFailure")
+                return _put(listed, copied, self.moment)
+        return drop(listed, "ReplicaFailure")
 
     def _put(self, listed: list[Object], status: str, reason: str, message: str) -> list[Object]:
-        return conditions.put(listed, _condition(status, reason, message), self.moment)
+        return _put(listed, _condition(status, reason, message), self.moment)
 
 
 def _condition(status: str, reason: str, message: str) -> Object:
     return {"type": "Progressing", "status": status, "reason": reason, "message": message}
+
+
+def _put(listed: list[Object], new: Object, moment: Moment) -> list[Object]:
+    """Put a condition (type, status, reason, message) last; one that says the same again stays."""
+    old = find(listed, new["type"])
+    if old and (old["status"], old.get("reason")) == (new["status"], new.get("reason")):
+        return listed
+    return [*drop(listed, new["type"]), _stamp(new, old, moment)]
+
+
+def _stamp(new: Object, old: Object | None, moment: Moment) -> Object:
+    return stamp({**new, "lastUpdateTime": moment.stamp}, old, moment.stamp)

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import orjson
 
 from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster import conditions
 from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.kinds import POD, REPLICA_SET
 from kohort.cluster.objects import Kind, Object, labels_of
-from kohort.simulator.builtins import conditions
 from kohort.simulator.builtins.deployments.victims import choose_victims
 from kohort.simulator.builtins.names import make_suffix
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release

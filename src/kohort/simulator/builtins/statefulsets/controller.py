@@ -8,7 +8,7 @@ names the pod that was seen. A set that is being deleted only keeps its status;
 its pods are the garbage collector's.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -19,8 +19,9 @@ from kohort.cluster.objects import Kind, Object, name_of
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
 from kohort.simulator.builtins.reconcile_pace import Pace
 from kohort.simulator.builtins.selectors import Selector, read_selector
-from kohort.simulator.builtins.statefulsets import claims, plan, revisions
+from kohort.simulator.builtins.statefulsets import plan, pods, revisions
 from kohort.simulator.builtins.statefulsets.pods import Renderer, identity_patch
+from kohort.simulator.builtins.statefulsets.revisions import History
 from kohort.simulator.builtins.statefulsets.spec import (
     POD_NAME_LABEL,
     Member,
@@ -29,7 +30,6 @@ from kohort.simulator.builtins.statefulsets.spec import (
     parent_name,
     read_set,
 )
-from kohort.simulator.builtins.statefulsets.status import count_status
 from kohort.simulator.component import (
     Action,
     Create,
@@ -41,6 +41,34 @@ from kohort.simulator.component import (
     Step,
     View,
 )
+
+
+def count_status(
+    spec: SetSpec, members: Sequence[Member], history: History, replaced: int
+) -> Object:
+    """The status to report; zero counts are left out where the API leaves them out."""
+    staying = [member.revision for member in members if not member.is_leaving]
+    ready = [member for member in members if member.is_ready]
+    current = max(0, staying.count(history.current) - replaced)
+    updated = staying.count(history.update)
+    current_revision = history.current
+    if spec.is_rolling and updated == len(ready) == len(members) == spec.replicas:
+        current, current_revision = updated, history.update
+    counts = {
+        "observedGeneration": spec.entry.facts.metadata.generation,
+        "readyReplicas": len(ready),
+        "currentReplicas": current,
+        "updatedReplicas": updated,
+    }
+    return {
+        "replicas": len(members),
+        "availableReplicas": sum(member.seconds_left == 0.0 for member in ready),
+        **{name: count for name, count in counts.items() if count},
+        "currentRevision": current_revision,
+        "updateRevision": history.update,
+        "collisionCount": history.collisions,
+    }
+
 
 _BLOCKED_RETRY_SECONDS = 5.0
 _QUICK_SIZE_MAX = 20_000
@@ -200,7 +228,7 @@ class _Visit:
         missing = (o for o in range(spec.start, spec.end) if o not in present)
         for ordinal in islice(missing, plan.MAKE_MAX):
             name = f"{spec.name}-{ordinal}"
-            claim = claims.find_blocker(spec, name, self._view)
+            claim = pods.find_blocker(spec, name, self._view)
             if claim is not None:
                 blocked[ordinal] = f"pvc {claim.name} is being deleted"
             elif self._is_taken(name):
@@ -225,7 +253,7 @@ class _Visit:
                 self._mend(member)
         for member in decided.leaving:
             # Even if a user deleted it: a pod that is not wanted takes its claims with it.
-            self._actions.extend(claims.plan_retention(self._spec, member, self._view))
+            self._actions.extend(pods.plan_retention(self._spec, member, self._view))
         for ordinal in decided.make:
             pod = renderer.render(ordinal)
             name = name_of(pod)
@@ -241,7 +269,7 @@ class _Visit:
         pod = member.entry
         if member.is_pending:
             self._make_claims(pod.name)
-        self._actions.extend(claims.plan_retention(self._spec, member, self._view))
+        self._actions.extend(pods.plan_retention(self._spec, member, self._view))
         if pod.labels.get(POD_NAME_LABEL) != pod.name:
             patch = identity_patch(pod.name, member.ordinal)
             self._actions.append(Merge(POD, pod.namespace, pod.name, patch, uid=pod.uid))
@@ -249,7 +277,7 @@ class _Visit:
 
     def _make_claims(self, pod_name: str) -> None:
         spec = self._spec
-        for claim in claims.render_claims(spec, pod_name):
+        for claim in pods.render_claims(spec, pod_name):
             if self._view.find(CLAIM, spec.entry.namespace, name_of(claim)) is None:
                 self._actions.append(Create(CLAIM, claim))
                 text = f"Create Claim {name_of(claim)} Pod {pod_name} in StatefulSet {spec.name}"

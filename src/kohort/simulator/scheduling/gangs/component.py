@@ -17,12 +17,15 @@ from kohort.simulator.scheduling.explain import explain_claim
 from kohort.simulator.scheduling.gangs.adapters import GROUPS, GroupName, is_watched
 from kohort.simulator.scheduling.gangs.fairness import Kept
 from kohort.simulator.scheduling.gangs.membership import KUEUE, SCHEDULERS, VOLCANO
-from kohort.simulator.scheduling.gangs.messages import describe_failure, describe_missing
 from kohort.simulator.scheduling.gangs.queues import read_queue
 from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
 from kohort.simulator.scheduling.gangs.roster import Gang, Roster
 from kohort.simulator.scheduling.gangs.session import Outcome, Session
-from kohort.simulator.scheduling.gangs.statuses import write_status
+from kohort.simulator.scheduling.gangs.statuses import (
+    describe_failure,
+    describe_missing,
+    write_status,
+)
 from kohort.simulator.scheduling.gangs.units import (
     NOT_ENOUGH_RESOURCES,
     NOT_ENOUGH_TASKS,

@@ -10,7 +10,7 @@ not bind the other members.
 from collections.abc import Iterator
 
 from kohort.simulator.scheduling.demands import Demand
-from kohort.simulator.scheduling.gangs.adapters.simple_gangs import find_implicit
+from kohort.simulator.scheduling.gangs.adapters import find_implicit
 from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
 
 Order = tuple[int, bool, str, str, str]

@@ -18,10 +18,10 @@ from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.explain import explain
 from kohort.simulator.scheduling.gangs.domains import Domains
 from kohort.simulator.scheduling.gangs.fairness import Fairness
-from kohort.simulator.scheduling.gangs.messages import describe_fits
 from kohort.simulator.scheduling.gangs.queues import OVER_QUOTA, Queues
 from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
 from kohort.simulator.scheduling.gangs.roster import Gang, Roster
+from kohort.simulator.scheduling.gangs.statuses import describe_fits
 from kohort.simulator.scheduling.gangs.trials import LedgerTrial
 from kohort.simulator.scheduling.gangs.units import NOT_ENOUGH_RESOURCES, Builder, Refusal
 from kohort.simulator.scheduling.ledger import Ledger

@@ -1,5 +1,5 @@
 """
-Statuses: what each scheduler writes into a gang's object.
+Statuses: what each scheduler writes into a gang's object, and the messages for gangs that wait.
 
 Volcano's rules: a group that has a running pod and could not be placed in this session
 is Unknown; one with enough scheduled members is Running, or Completed when all have
@@ -7,8 +7,14 @@ ended; else it stays Inqueue or Pending. Its conditions keep what was true once,
 session in which it was. Nothing is written when nothing but the session differs.
 """
 
+from collections.abc import Iterable
+
+from kohort.cluster.conditions import drop, find, move_to_end
 from kohort.cluster.objects import Object
+from kohort.placement.fits import Fit
+from kohort.placement.sentences import describe_fit
 from kohort.simulator.component import Action, Emit, Merge
+from kohort.simulator.scheduling.gangs.adapters import GROUPS
 from kohort.simulator.scheduling.gangs.membership import (
     COSCHEDULING,
     DEFAULT_SCHEDULER,
@@ -17,8 +23,46 @@ from kohort.simulator.scheduling.gangs.membership import (
     SCHEDULERS,
     VOLCANO,
 )
-from kohort.simulator.scheduling.gangs.requests import GangSpec
+from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
 from kohort.simulator.scheduling.gangs.roster import Gang
+
+FITS_TOLD_MAX = 3
+
+
+def describe_missing(key: GangKey, *, is_served: bool) -> str:
+    """Why a pod waits whose gang does not exist."""
+    groups = [group for (group, _), (dialect, _) in GROUPS.items() if dialect == key.dialect]
+    if not is_served:
+        return f"pod group {key.name} cannot exist: PodGroup of {groups[0]} is not served"
+    return f'podgroup "{key.namespace}/{key.name}" not found'
+
+
+def describe_absence(scheduler: str) -> str:
+    """Why a pod waits whose scheduler this cluster does not simulate."""
+    return f"no scheduler {scheduler} is here: the kinds of {SCHEDULERS[scheduler]} are not served"
+
+
+def describe_failure(gang: Gang, spec: GangSpec, detail: str) -> str:
+    """How far a gang is, and what it lacks."""
+    waiting, total = len(gang.waiting), len(gang.waiting) + len(gang.placed) + len(gang.done)
+    counts = [
+        (waiting, "Pending"),
+        (len(gang.placed) - len(gang.running), "Bound"),
+        (len(gang.running), "Running"),
+        (gang.succeeded(), "Succeeded"),
+    ]
+    shown = "".join(f", {count} {state}" for count, state in counts if count)
+    return (
+        f"{waiting}/{total} tasks in gang unschedulable: pod group is not ready{shown}, "
+        f"{spec.minimum} minAvailable; {detail}"
+    )
+
+
+def describe_fits(fits: Iterable[Fit]) -> str:
+    """What the best domain of each tier lacks, nearest tier first."""
+    told = [describe_fit(fit, names=False) for fit in fits]
+    return "; ".join(told[-FITS_TOLD_MAX:]) or "no domain has a tier as near as asked for"
+
 
 UNSCHEDULABLE, SCHEDULED = "Unschedulable", "Scheduled"
 READY_REASON = "tasks in gang are ready to be scheduled"
@@ -46,10 +90,10 @@ def _write_volcano(
     told: list[Action] = []
     condition = _find_condition(gang, spec)
     if condition is not None:
-        before = _read_condition(spec, condition["type"])
+        before = find(_conditions(spec), condition["type"]) or {}
         if any(before.get(name, "") != value for name, value in condition.items()):
             stamped = {**condition, "transitionID": session, "lastTransitionTime": stamp}
-            kept = [c for c in _conditions(spec) if c.get("type") != condition["type"]]
+            kept = drop(_conditions(spec), condition["type"])
             status["conditions"] = [*kept, stamped]
             told.append(_emit(spec, condition))
     patch: Object = {}
@@ -124,7 +168,7 @@ def _write_native(gang: Gang, spec: GangSpec, stamp: str) -> list[Action]:
     assert spec.kind is not None
     is_sticky = spec.kind.version != "v1alpha2"
     name = "PodGroupInitiallyScheduled" if is_sticky else "PodGroupScheduled"
-    before = _read_condition(spec, name)
+    before = find(_conditions(spec), name) or {}
     if gang.placed and gang.count() >= spec.minimum:
         condition = {"type": name, "status": "True", "reason": SCHEDULED, "message": ""}
     elif gang.reason and not (is_sticky and before.get("status") == "True"):
@@ -134,10 +178,7 @@ def _write_native(gang: Gang, spec: GangSpec, stamp: str) -> list[Action]:
         return []
     if all(before.get(field, "") == value for field, value in condition.items()):
         return []
-    is_same = before.get("status") == condition["status"]
-    since = (is_same and before.get("lastTransitionTime")) or stamp
-    kept = [c for c in _conditions(spec) if c.get("type") != name]
-    patch = {"status": {"conditions": [*kept, {**condition, "lastTransitionTime": since}]}}
+    patch = {"status": {"conditions": move_to_end(_conditions(spec), condition, stamp)}}
     return [*_merge(spec, patch, "status"), *_write_events(gang, spec)]
 
 
@@ -156,10 +197,6 @@ def _merge(spec: GangSpec, patch: Object, part: str) -> list[Action]:
 
 def _conditions(spec: GangSpec) -> list[Object]:
     return spec.status.get("conditions") or []
-
-
-def _read_condition(spec: GangSpec, name: str) -> Object:
-    return next((c for c in _conditions(spec) if c.get("type") == name), {})
 
 
 def _source(spec: GangSpec) -> str:

@@ -16,12 +16,13 @@ from collections.abc import Callable
 from datetime import date
 from urllib.parse import urlsplit
 
+from kohort.cluster.durations import find_signed_seconds
+
 _HEX_UUID = r"[0-9a-f]{8}-?[0-9a-f]{4}-?%s-?%s-?[0-9a-f]{12}"
 _ANY_GROUP = "[0-9a-f]{4}"
 _VARIANT = "[89ab][0-9a-f]{3}"
 _NAME = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _CLOCK = r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))"
-_GO_DURATION = r"[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)"
 _WORD_DURATION = (
     r"\s*-?\d+\s*(ns|us|µs|ms|s|m|h|d|w|nano\w*|micro\w*|milli\w*|sec\w*|min\w*|hour\w*|hr\w*"
     r"|day\w*|week\w*|wk\w*)"
@@ -53,7 +54,7 @@ def _is_date_time(text: str) -> bool:
 
 
 def _is_duration(text: str) -> bool:
-    if re.fullmatch(_GO_DURATION, text):
+    if find_signed_seconds(text) is not None:
         return True
     return re.match(_WORD_DURATION, text, re.IGNORECASE) is not None
 

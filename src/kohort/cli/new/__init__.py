@@ -1,1 +1,0 @@
-"""Manifests that ``kohort new`` writes: what users choose, and a text for each API."""

@@ -1,1 +1,0 @@
-"""Gangs in simulations: the objects of the cluster and the settings of the operator."""
