@@ -168,3 +168,41 @@ def test_what_is_read_otherwise_is_watched_apart():
         task.cancel()
 
     run_virtually(body)
+
+
+def index_names(obj: Object) -> list[str]:
+    return [obj["metadata"]["name"]]
+
+
+def test_readers_with_indexes_of_their_own_share_one_watch():
+    async def body() -> None:
+        cluster, shared = await start()
+        one = User(cluster, shared)
+        await one.informers.wait_until_ready()
+        late = Informers(cluster, TestTime(), Random(1), shared=shared)
+        found = late.add(ALL, orjson.loads, {"name": index_names}, optional=True)
+        await add(cluster, "second")
+        assert cluster.watches == 1
+        assert found.keys("name", "first") == [("lab", "first")]
+        assert found.keys("name", "second") == [("lab", "second")]
+
+    run_virtually(body)
+
+
+def test_an_index_goes_with_its_last_reader():
+    async def body() -> None:
+        cluster, shared = await start()
+        one, asked = User(cluster, shared), []
+
+        def index(obj: Object) -> list[str]:
+            asked.append(obj["metadata"]["name"])
+            return []
+
+        other = Informers(cluster, TestTime(), Random(1), shared=shared)
+        other.add(ALL, orjson.loads, {"mine": index}, optional=True)
+        await one.informers.wait_until_ready()
+        other.close()
+        await add(cluster, "second")
+        assert asked == ["first"] and one.seen == ["first", "second"]
+
+    run_virtually(body)

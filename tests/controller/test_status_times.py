@@ -1,4 +1,4 @@
-"""When a status may be written: once a second, and at once when it says ready to who waits."""
+"""When a status may be written: once a second, and at once when it begins to say ready."""
 
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Address
@@ -33,10 +33,21 @@ def test_one_that_says_ready_again_waits():
     assert may_write(times, 11.0, is_ready=True)
 
 
-def test_a_workload_that_flaps_is_written_twice_a_second_at_most():
+def test_an_object_that_flaps_is_written_three_times_in_two_seconds_at_most():
     times = WriteTimes()
     written = [tick for tick in range(100) if may_write(times, tick / 10, is_ready=tick % 2 == 1)]
-    assert len(written) <= 20
+    assert 10 <= len(written) <= 15
+
+
+def test_of_an_object_that_flaps_one_status_in_two_seconds_does_not_wait():
+    times = WriteTimes()
+    assert may_write(times, 10.0, is_ready=False)
+    assert may_write(times, 10.1, is_ready=True)
+    assert may_write(times, 11.1, is_ready=False)
+    assert not may_write(times, 11.2, is_ready=True)
+    assert may_write(times, 12.1, is_ready=True)
+    assert may_write(times, 13.1, is_ready=False)
+    assert may_write(times, 13.2, is_ready=True)
 
 
 def test_one_that_is_held_waits_for_its_first_second_unless_it_says_ready():

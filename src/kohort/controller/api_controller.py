@@ -56,21 +56,17 @@ class ControllerContext:
 
 
 @dataclass(frozen=True, slots=True)
-class _OwnerIndex:
-    """Index of children by workload; equal for equal functions, so APIs can share a cache."""
+class _KeyIndex:
+    """Index of objects by keys that name workloads; equal for equal functions, so it is shared."""
 
-    owners: Callable[[Any], tuple[Key, ...]]
+    keys_of: Callable[[Any], tuple[Key, ...]]
 
-    def __call__(self, child: Any) -> Iterable[str]:
-        return ("/".join(key) for key in self.owners(child))
+    def __call__(self, obj: Any) -> Iterable[str]:
+        return ["/".join(key) for key in self.keys_of(obj)]
 
 
 def _name_reference(reference: Reference, name: Key) -> str:
     return "/".join((reference.kind.group_resource, *name))
-
-
-def _join_all(names: Iterable[Key]) -> Iterable[str]:
-    return ("/".join(name) for name in names)
 
 
 def _find_names(reference: Reference, difference: Difference[Any]) -> Iterable[Key]:
@@ -147,7 +143,7 @@ class ApiController:
         return informers.add(
             selection,
             watched.decode,
-            {_OWNER: _OwnerIndex(watched.owners)},
+            {_OWNER: _KeyIndex(watched.owners)},
             optional=optional,
             on_served=self._wake_all,
         )
@@ -159,7 +155,7 @@ class ApiController:
 
     def _add_reference(self, informers: Informers, reference: Reference) -> Cache[Any]:
         optional, names_of = bool(reference.remedy), reference.names_of
-        indexes = {_NAMED: lambda obj: _join_all(names_of(obj))} if names_of else None
+        indexes = {_NAMED: _KeyIndex(names_of)} if names_of else None
         return informers.add(reference.selection, reference.decode, indexes, optional=optional)
 
     def _list_references(self, root: Whole) -> Iterable[str]:

@@ -4,7 +4,7 @@ One reconcile of one workload: read, plan, render, carry out, report.
 This module decides nothing about workloads. It limits the requests to the API server: the
 operator does not repeat a request that the API server has refused until the spec changes,
 no longer sends a field that the API server did not store, and writes a status that keeps
-changing at most once a second, but always its last state.
+changing at most once a second, unless it becomes ready, but always its last state.
 """
 
 import asyncio
@@ -25,7 +25,6 @@ from kohort.cluster.objects import (
     Kind,
     Object,
     annotations_of,
-    find_controller,
     labels_of,
     name_of,
     namespace_of,
@@ -255,8 +254,7 @@ class Reconciler:
             status = _drop_generations(status)
         stored = {**dict.fromkeys(snapshot.stray), **(snapshot.root.get("status") or {})}
         is_ready = health is not None and health.word is Word.READY
-        is_awaited = is_ready and find_controller(snapshot.root) is not None
-        wish = Projection(self._api.kind, {**snapshot.root, "status": stored}, status, is_awaited)
+        wish = Projection(self._api.kind, {**snapshot.root, "status": stored}, status, is_ready)
         key = (namespace_of(snapshot.root), name_of(snapshot.root))
         done = await self._statuses.write(wish, memory.status_times, elapsed, key)
         return ReconcileResult(done.recheck_seconds, done.is_failed, done.writes)

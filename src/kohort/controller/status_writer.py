@@ -3,9 +3,10 @@ Statuses that the operator writes: of workloads, and of children that have a sta
 
 The operator does not write a status that is stored already, and writes each status at most once
 a second: a later status waits, and the workload is reconciled again when the second is over. The
-first status of a child waits as well, since a new child changes at once. The status of a workload
-that belongs to another object does not wait if it becomes ready: a controller waits for it. The
-merge patch removes an old key by a null, at any depth; a wanted null means that the key is absent.
+first status of a child waits as well, since a new child changes at once. A status that becomes
+ready does not wait, since users and controllers wait for it; but an object that flaps may be early
+once in two seconds only. The merge patch removes an old key by a null, at any depth; a wanted null
+means that the key is absent.
 """
 
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from kohort.controller.admission.probe import MOMENT_SECONDS
 from kohort.controller.execute import Executor, Result
 
 STATUS_SECONDS_MIN = 1.0
+EARLY_SECONDS_MIN = 2.0  # between two statuses of one object that did not wait for their second
 
 
 @dataclass(slots=True)
@@ -27,10 +29,12 @@ class WriteTimes:
 
     last: dict[Address, float] = field(default_factory=dict)
     ready: set[Address] = field(default_factory=set)  # objects whose last status said ready
+    early: dict[Address, float] = field(default_factory=dict)  # when one last did not wait
 
     def forget_others(self, kept: set[Address]) -> None:
         """Drop the write times of all objects but these."""
         self.last = {address: at for address, at in self.last.items() if address in kept}
+        self.early = {address: at for address, at in self.early.items() if address in kept}
         self.ready &= kept
 
     def hold(self, addresses: Iterable[Address], elapsed: float) -> None:
@@ -40,12 +44,16 @@ class WriteTimes:
 
     def find_wait(self, address: Address, elapsed: float, *, is_ready: bool) -> float:
         """The seconds until a status may be written; zero or less if it may be written now."""
+        wait = self.last.get(address, -STATUS_SECONDS_MIN) + STATUS_SECONDS_MIN - elapsed
         if is_ready and address not in self.ready:
-            return 0.0
-        return self.last.get(address, -STATUS_SECONDS_MIN) + STATUS_SECONDS_MIN - elapsed
+            early = self.early.get(address, -EARLY_SECONDS_MIN)
+            return min(wait, early + EARLY_SECONDS_MIN - elapsed)
+        return wait
 
     def note(self, address: Address, elapsed: float, *, is_ready: bool) -> None:
         """Remember that a status is written now."""
+        if elapsed - self.last.get(address, -STATUS_SECONDS_MIN) < STATUS_SECONDS_MIN:
+            self.early[address] = elapsed
         self.last[address] = elapsed
         (self.ready.add if is_ready else self.ready.discard)(address)
 
@@ -60,7 +68,7 @@ class StatusWrite:
 
 
 class StatusWriter:
-    """Writes each status at most once a second; one that a controller awaits is written at once."""
+    """Writes each status at most once a second; one that says ready for the first time at once."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor

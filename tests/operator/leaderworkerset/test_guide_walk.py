@@ -15,6 +15,7 @@ async def roll(lab: Lab) -> Truth:
     truth = Truth(lab)
     await lab.apply(make_lws(groups=4, size=2, rollout=ROLLOUT))
     await lab.until(lab.is_available)
+    await lab.run(1)  # until the operator rests
     truth.promise(Budget(4, 2, 2))
     await lab.edit("x", set_image("engine:2"))
     await lab.until(lab.is_available)

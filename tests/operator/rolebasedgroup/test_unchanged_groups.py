@@ -1,15 +1,23 @@
 """What has not changed is not made again: long texts and instances cost nothing at rest."""
 
+import operator
 from dataclasses import replace
 
+import pytest
 from group_lab import GroupLab, leader_worker, standalone, start
+from operator_lab import START
 from test_instance_restarts import read_changed
 
 from kohort.apis.api import Snapshot
+from kohort.apis.references import Projection
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.objects.pods import INSTANCE_POD_READY
 from kohort.apis.rolebasedgroup.read import read
 from kohort.apis.rolebasedgroup.render import render
+from kohort.apis.rolebasedgroup.report import list_projections
 from kohort.cluster.actions import Create
 from kohort.cluster.kinds import CONFIG_MAP, POD
+from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.model.observed import Instance
 from kohort.planning.plan import plan
 
@@ -48,3 +56,75 @@ def find_config(snapshot: Snapshot):
     actions = render(snapshot, reading, plan(reading.workload, reading.observed, 0.0))
     made = (a for a in actions if isinstance(a, Create) and a.kind == CONFIG_MAP)
     return next(made).obj
+
+
+def spoil(path: str, value: object):
+    """Change a field of one pod: of its metadata, or the status of a condition."""
+
+    def change(obj: Object) -> None:
+        if name_of(obj) != "x-engine-0-1":
+            return
+        place, _, key = path.partition("/")
+        if place == "conditions":
+            held = obj["status"]["conditions"]
+            next(each for each in held if each["type"] == key)["status"] = value
+        elif key:
+            obj["metadata"].setdefault(place, {})[key] = value
+        else:
+            obj["metadata"][place] = value
+
+    return change
+
+
+CHANGES = {
+    "nothing": lambda obj: None,
+    "gate": spoil(f"conditions/{INSTANCE_POD_READY}", "False"),
+    "containers": spoil("conditions/ContainersReady", "False"),
+    "ready": spoil("conditions/Ready", "False"),
+    "component": spoil(f"labels/{labels.COMPONENT_NAME}", "other"),
+    "revision": spoil(f"labels/{labels.REVISION}", "other"),
+    "grace": spoil(f"annotations/{labels.IN_PLACE_GRACE}", "{}"),
+    "leaving": spoil("deletionTimestamp", "2026-01-01T00:00:00Z"),
+    "owner": spoil("ownerReferences", []),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+async def test_an_instance_at_rest_would_get_no_write_if_it_were_looked_at(
+    lab: GroupLab, what: str
+):
+    await start(lab, leader_worker(), standalone())
+    snapshot = read_changed(lab, CHANGES[what])[0]
+    reading = read(snapshot)
+    decided = plan(reading.workload, reading.observed, START.timestamp())
+    views = [view for own in reading.memory.views.values() for view in own.values()]
+    at_rest = sum(view.is_at_rest for view in views)
+    assert (at_rest, len(views)) == (4 if what == "nothing" else 3, 4)
+    skipped = render(snapshot, reading, decided)
+    for view in views:
+        view.is_at_rest = False
+    assert render(snapshot, reading, decided) == skipped
+
+
+async def test_the_status_of_an_instance_is_written_out_once_for_its_facts(lab: GroupLab):
+    await start(lab, leader_worker())
+    snapshot = read_changed(lab, lambda obj: None)[0]
+    first, second = (find_instance_statuses(snapshot, f"{year}-01-01") for year in (2030, 2031))
+    assert len(first) == 2 and all(map(operator.is_, first, second))
+    stored = {uid_of(obj): obj["status"] for obj in lab.all(labels.INSTANCE)}
+    assert {uid_of(each.obj): each.status for each in first} == stored
+
+
+async def test_a_status_that_is_not_stored_yet_has_the_time_of_each_look(lab: GroupLab):
+    await start(lab, leader_worker(replicas=1))
+    snapshot = read_changed(lab, spoil("conditions/Ready", "False"))[0]
+    (first,), (second,) = (find_instance_statuses(snapshot, now) for now in ("first", "second"))
+    assert first.status["conditions"][0]["lastTransitionTime"] == "first"
+    assert second.status["conditions"][0]["lastTransitionTime"] == "second"
+
+
+def find_instance_statuses(snapshot: Snapshot, now: str) -> list[Projection]:
+    reading = read(snapshot)
+    decided = plan(reading.workload, reading.observed, 0.0)
+    found = list_projections(snapshot, reading, decided, now)
+    return [each for each in found if each.kind == labels.INSTANCE]

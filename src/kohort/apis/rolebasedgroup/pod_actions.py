@@ -69,13 +69,14 @@ class PodActions:
         """Create, update and delete pods of the role's instances that stay."""
         failed = {restart.ordinal for restart in step.restarts}
         renewed = {name for _, name in step.renew}
+        views = self.reading.memory.views[role.spec.name]
         for ordinal, instance in self.reading.memory.instances[role.spec.name].items():
             pods = self.reading.memory.pods.get(instance.metadata.uid, {})
             if instance.metadata.is_leaving or ordinal in leaving:
                 continue
             if ordinal in failed:
                 yield from _restart(instance, pods)
-            elif ordinal not in step.backing_off:
+            elif ordinal not in step.backing_off and not views[ordinal].is_at_rest:
                 waiting = step.waiting_parts.get(ordinal, frozenset())
                 work = _InstanceWork(role, ordinal, instance, pods, waiting, renewed)
                 yield from self._keep(work)

@@ -16,9 +16,8 @@ from kohort.apis.group_cache import GroupCache
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.group_facts import find_facts
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
-from kohort.apis.rolebasedgroup.instances import read_instance
+from kohort.apis.rolebasedgroup.instance_views import InstanceView, make_view
 from kohort.apis.rolebasedgroup.pod_facts import RolePod
-from kohort.apis.rolebasedgroup.put_back import are_misplaced
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.roles import RoleSpec
 from kohort.apis.strategy_choice import choose_strategy
@@ -47,6 +46,7 @@ class Memory:
     facts: GroupFacts
     instances: dict[str, dict[int, RoleInstanceFacts]]  # by role and ordinal
     pods: dict[str, dict[str, RolePod]]  # by uid of their instance, and name
+    views: dict[str, dict[int, InstanceView]]  # by role and ordinal
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
@@ -72,12 +72,11 @@ def read_facts(
     held |= {n: _read_delegate(role, delegates.get(n)) for n, role in facts.delegated.items()}
     roles = tuple(held[role.name] for role in facts.spec.roles if role.name in held)
     group = _join(snapshot, facts, roles)
-    held_instances = (i for own in instances.values() for i in own.values())
-    if any(are_misplaced(i, pods.get(i.metadata.uid, {})) for i in held_instances):
+    if any(view.is_misplaced for own in read_one.views.values() for view in own.values()):
         group = replace(group, is_settled=False)
     observed = Observed((group,), _find_progress(facts), exist=1)
     workload = _read_workload(snapshot, facts, delegates)
-    return Reading(workload, observed, Memory(facts, instances, pods))
+    return Reading(workload, observed, Memory(facts, instances, pods, read_one.views))
 
 
 def _sort_pods(snapshot: Snapshot) -> dict[str, dict[str, RolePod]]:
@@ -101,18 +100,21 @@ def own_instances(snapshot: Snapshot, role: RoleFacts) -> dict[int, RoleInstance
 class _RoleReader:
     """Reads instances of which a fact has changed, and takes the others from the cache."""
 
-    cache: GroupCache[Instance]
+    cache: GroupCache[InstanceView]
     pods: dict[str, dict[str, RolePod]]  # by uid of their instance
+    views: dict[str, dict[int, InstanceView]] = field(default_factory=dict)
     _seen: set[int] = field(default_factory=set)
 
     def __call__(
         self, role: RoleFacts, number: int, instances: dict[int, RoleInstanceFacts]
     ) -> RoleInstances:
+        views = {o: self._read(role, number, o, i) for o, i in instances.items()}
+        self.views[role.spec.name] = views
         return RoleInstances(
             role=role.spec.name,
             wanted=role.spec.replicas,
             revision=role.target,
-            instances=tuple(self._read(role, number, o, i) for o, i in instances.items()),
+            instances=tuple(view.instance for view in views.values()),
             base=role.base,
             failures=role.failures,
             partition=role.spec.rollout.partition,
@@ -123,13 +125,13 @@ class _RoleReader:
 
     def _read(
         self, role: RoleFacts, number: int, ordinal: int, instance: RoleInstanceFacts
-    ) -> Instance:
+    ) -> InstanceView:
         pods = self.pods.get(instance.metadata.uid, {})
         # Roles of a group are few: ordinals of one never reach into those of the next.
         place = ordinal * _ROLES_MAX + number
         self._seen.add(place)
         facts = (role, instance, *pods.values())
-        return self.cache.read(place, facts, lambda: read_instance(role, ordinal, instance, pods))
+        return self.cache.read(place, facts, lambda: make_view(role, ordinal, instance, pods))
 
     def forget_others(self) -> None:
         """Drop instances that exist no more."""

@@ -133,6 +133,10 @@ def _project_instance(
 ) -> Iterator[Projection]:
     if instance.metadata.is_leaving:
         return
+    view = reading.memory.views[role.spec.name][ordinal]
+    if view.told is not None:
+        yield view.told
+        return
     pods = reading.memory.pods.get(instance.metadata.uid, {})
     is_known = instance.status.has_ready
     unready = next((p.name for p in instance.places if not _serves(instance, pods, p.name)), "")
@@ -142,7 +146,12 @@ def _project_instance(
     state = read_state(reading, role, ordinal, instance)
     obj = instance.decode()
     status = write_instance_status(obj, state, now)
-    yield Projection(labels.INSTANCE, obj, status, is_ready=not unready)
+    if status == obj.get("status"):
+        # The stored status is right until a fact changes. Only its address and uid count then.
+        metadata = {key: obj["metadata"].get(key) for key in ("namespace", "name", "uid")}
+        obj = {"metadata": metadata, "status": status}
+        view.told = Projection(labels.INSTANCE, obj, status, is_ready=not unready)
+    yield view.told or Projection(labels.INSTANCE, obj, status, is_ready=not unready)
 
 
 def read_state(

@@ -17,7 +17,7 @@ from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.coordination import make_policy
 from kohort.apis.rolebasedgroup.group_facts import read_adapter
 from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
-from kohort.apis.rolebasedgroup.objects.config import list_texts, make_config_map
+from kohort.apis.rolebasedgroup.objects.config import is_text_current, make_config_map
 from kohort.apis.rolebasedgroup.objects.services import choose_name, make_service
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.objects.workloads import keep_selector, keep_template, make_workload
@@ -104,7 +104,7 @@ class SetActions:
 
     def write_config(self) -> Iterator[Action]:
         """Create or patch the ConfigMap in which pods find each other's addresses."""
-        wanted, texts = _write_config(self.facts)
+        wanted = _write_config(self.facts)
         if wanted is None:
             return
         name = names.config_name(name_of(self.facts.group))
@@ -112,7 +112,9 @@ class SetActions:
         found = next((c for c in held if c.metadata.name == name), None)
         if found is None:
             yield self._create(CONFIG_MAP, wanted, "pods read addresses from it")
-        elif found.metadata.controller == uid_of(self.snapshot.root) and found.text not in texts:
+        elif found.metadata.controller == uid_of(self.snapshot.root) and not _is_told(
+            self.facts, found.text
+        ):
             address = Address(CONFIG_MAP, found.metadata.namespace, name)
             body = {"metadata": {"uid": found.metadata.uid}, "data": wanted["data"]}
             yield Patch(address, body, why=f"ConfigMap {name} says other addresses")
@@ -298,10 +300,15 @@ def _waits_for_role(step: Step | None) -> bool:
 
 
 @lru_cache(maxsize=1_024)
-def _write_config(facts: GroupFacts) -> tuple[Object | None, tuple[str, str]]:
-    """A group's ConfigMap and the texts that it may have; long YAML, so written once for facts."""
-    contexts = facts.contexts
-    return make_config_map(facts.group, contexts), list_texts(facts.group, contexts)
+def _write_config(facts: GroupFacts) -> Object | None:
+    """A group's ConfigMap, written once for facts."""
+    return make_config_map(facts.group, facts.contexts)
+
+
+@lru_cache(maxsize=1_024)
+def _is_told(facts: GroupFacts, text: str | None) -> bool:
+    """Whether a ConfigMap's text lists the addresses of a group's pods."""
+    return is_text_current(text, facts.group, facts.contexts)
 
 
 def _delete(kind: Kind, found: Whole, why: str) -> Delete:

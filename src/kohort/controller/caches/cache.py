@@ -4,7 +4,8 @@ The cache of one kind: decoded objects, by name and by index.
 Only the watcher may write: it holds a ``CacheWriter``, all other code a ``Cache``. A
 relist is gathered aside and swapped in at once; subscribers get the differences after
 the swap, so they never see half a list. The cache leaves out an object that cannot be
-decoded, notes it in ``faults``, and keeps all others.
+decoded, notes it in ``faults``, and keeps all others. Readers share the entries, and
+each has the indexes that it asked for.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -66,14 +67,31 @@ Subscriber = Callable[[Difference[T]], None]
 class _Table(Generic[T]):
     """The entries and their indexes, which reader and writer share."""
 
-    def __init__(self, selection: Selection, indexes: Mapping[str, Index[T]]) -> None:
+    def __init__(self, selection: Selection) -> None:
         self.selection = selection
         self.entries: dict[Key, CachedObject[T]] = {}
         self.faults: dict[Key, UndecodableObject] = {}
         self.version = 0
         self.is_ready = False
         self.subscribers: list[Subscriber[T]] = []
-        self.indexes = {name: _IndexTable(index) for name, index in indexes.items()}
+        self.indexes: dict[Index[T], _IndexTable[T]] = {}
+
+    def open_index(self, function: Index[T]) -> "_IndexTable[T]":
+        """The index by this function, which all readers share that ask for an equal one."""
+        index = self.indexes.get(function)
+        if index is None:
+            index = self.indexes[function] = _IndexTable(function)
+            for key, entry in self.entries.items():
+                index.change(key, None, entry)
+        index.readers += 1
+        return index
+
+    def close_index(self, function: Index[T]) -> None:
+        """Drop an index that no other reader uses."""
+        index = self.indexes[function]
+        index.readers -= 1
+        if index.readers == 0:
+            del self.indexes[function]
 
     def change(self, difference: Difference[T]) -> None:
         """Apply one difference to the entries and all indexes."""
@@ -96,6 +114,7 @@ class _IndexTable(Generic[T]):
     def __init__(self, function: Index[T]) -> None:
         self.function = function
         self.keys: dict[str, dict[Key, None]] = {}
+        self.readers = 0
 
     def change(self, key: Key, old: CachedObject[T] | None, new: CachedObject[T] | None) -> None:
         before = set(self.function(old.value)) if old is not None else set()
@@ -112,9 +131,10 @@ class _IndexTable(Generic[T]):
 class Cache(Generic[T]):
     """Read access to the cached objects of one selection."""
 
-    def __init__(self, table: _Table[T]) -> None:
+    def __init__(self, table: _Table[T], indexes: Mapping[str, Index[T]]) -> None:
         self._table = table
         self._subscribers: list[Subscriber[T]] = []  # the subscribers of this reader
+        self._indexes = {name: table.open_index(index) for name, index in indexes.items()}
 
     @property
     def selection(self) -> Selection:
@@ -153,12 +173,12 @@ class Cache(Generic[T]):
 
     def keys(self, index: str, value: str) -> list[Key]:
         """The names of all objects for which the index gives the value."""
-        return list(self._table.indexes[index].keys.get(value, ()))
+        return list(self._indexes[index].keys.get(value, ()))
 
     def select(self, index: str, value: str) -> list[T]:
         """All objects for which the index gives the value."""
         entries = self._table.entries
-        return [entries[key].value for key in self._table.indexes[index].keys.get(value, ())]
+        return [entries[key].value for key in self._indexes[index].keys.get(value, ())]
 
     def subscribe(self, subscriber: Subscriber[T]) -> None:
         """Call the subscriber for each cached object now, and for each later difference."""
@@ -167,11 +187,13 @@ class Cache(Generic[T]):
         self._table.subscribers.append(subscriber)
         self._subscribers.append(subscriber)
 
-    def unsubscribe(self) -> None:
-        """Call no subscriber of this reader any more."""
+    def close(self) -> None:
+        """Call no subscriber of this reader any more, and keep no index for it."""
         for subscriber in self._subscribers:
             self._table.subscribers.remove(subscriber)
-        self._subscribers = []
+        for index in self._indexes.values():
+            self._table.close_index(index.function)
+        self._subscribers, self._indexes = [], {}
 
 
 class CacheWriter(Generic[T]):
@@ -184,15 +206,15 @@ class CacheWriter(Generic[T]):
         indexes: Mapping[str, Index[T]] | None = None,
         report: Callable[[UndecodableObject], None] = lambda fault: None,
     ) -> None:
-        self._table: _Table[T] = _Table(selection, indexes or {})
+        self._table: _Table[T] = _Table(selection)
         self._decode = decode
         self._report = report
         self._filling: dict[Key, CachedObject[T] | UndecodableObject] | None = None
-        self.reader = Cache(self._table)
+        self.reader = Cache(self._table, indexes or {})
 
-    def make_reader(self) -> Cache[T]:
-        """Another reader of the same entries, with subscribers of its own."""
-        return Cache(self._table)
+    def make_reader(self, indexes: Mapping[str, Index[T]]) -> Cache[T]:
+        """Another reader of the same entries, with subscribers and indexes of its own."""
+        return Cache(self._table, indexes)
 
     def apply(self, event: Event) -> None:
         """Apply one event of the watcher to the cache."""

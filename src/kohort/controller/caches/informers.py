@@ -19,11 +19,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The arguments of a cache; callers with equal ones share it."""
+    """What a watch fetches and how it is decoded; callers that ask for equal share the entries."""
 
     selection: Selection
     decode: Callable[[bytes], Any]
-    indexes: Mapping[str, Index[Any]]
     optional: bool
 
 
@@ -44,7 +43,7 @@ class _SharedWatch:
         selection = asked.selection
         self.asked = asked
         self.users: list[Informers] = []
-        self._writer = CacheWriter(selection, asked.decode, asked.indexes, self._report)
+        self._writer = CacheWriter(selection, asked.decode, report=self._report)
         self._watcher = Watcher(cluster, selection, self._emit, time, chance, self._note)
         if asked.optional and is_defined(selection.kind):
             self._watcher.wait_until_served = partial(wait_until_defined, cluster, selection.kind)
@@ -62,10 +61,11 @@ class _SharedWatch:
         since = self._watcher.outdated_since
         return 0.0 if since is None else now - since
 
-    def join(self, user: "Informers") -> Cache[Any]:
-        """Add an informer; returns its reader of the cache."""
-        self.users.append(user)
-        return self._writer.make_reader()
+    def join(self, user: "Informers", indexes: Mapping[str, Index[Any]]) -> Cache[Any]:
+        """Add an informer; returns its reader of the cache, with these indexes."""
+        if user not in self.users:
+            self.users.append(user)
+        return self._writer.make_reader(indexes)
 
     def _emit(self, event: Event) -> None:
         """Apply an event to the cache, and pass it to each informer that reads the cache."""
@@ -93,6 +93,9 @@ class SharedWatches:
 
     def __init__(self) -> None:
         self._watches: list[_SharedWatch] = []
+
+    def __len__(self) -> int:
+        return len(self._watches)
 
     def find(self, asked: _Asked) -> _SharedWatch | None:
         """The watch that another informer has added with equal arguments, if there is one."""
@@ -128,8 +131,8 @@ class Informers:
         self._cluster = cluster
         self._time = time
         self._chance = chance
-        self._shared = shared or SharedWatches()
-        self._readers: dict[_SharedWatch, Cache[Any]] = {}
+        self._shared = SharedWatches() if shared is None else shared
+        self._readers: dict[_SharedWatch, list[tuple[Mapping[str, Index[Any]], Cache[Any]]]] = {}
         self._listeners: dict[Selection, list[Callable[[], None]]] = {}
         self._ready = asyncio.Event()
 
@@ -146,23 +149,28 @@ class Informers:
         Add a cache of the selected objects; call it before ``run``.
 
         The API server need not serve an optional kind; ``on_served`` is called when it does.
-        Callers with equal arguments share one cache and one watch.
+        Callers with equal arguments share one cache; those that differ in their indexes share one
+        watch and its entries.
         """
-        asked = _Asked(selection, decode, dict(indexes or {}), optional)
+        asked = _Asked(selection, decode, optional)
         watch = self._shared.find(asked)
         if watch is None:
             watch = _SharedWatch(asked, self._cluster, self._time, self._chance)
             self._shared.add(watch)
         self._listeners.setdefault(selection, []).append(on_served)
-        if self not in watch.users:
-            self._join(watch)
-        return self._readers[watch]
+        return self._find_reader(watch, indexes or {})
 
-    def _join(self, watch: _SharedWatch) -> None:
-        reader = self._readers[watch] = watch.join(self)
+    def _find_reader(self, watch: _SharedWatch, indexes: Mapping[str, Index[Any]]) -> Cache[Any]:
+        readers = self._readers.setdefault(watch, [])
+        for known, reader in readers:
+            if known == indexes:
+                return reader
+        reader = watch.join(self, indexes)
+        readers.append((indexes, reader))
         self.caches.append(reader)
         if watch.absence is not None:
             self.absent[watch.asked.selection] = watch.absence
+        return reader
 
     def take(self, selection: Selection, event: Event, *, is_back: bool) -> None:
         """Note an event that a cache has applied."""
@@ -221,5 +229,5 @@ class Informers:
     def close(self) -> None:
         """Read the caches no more; those that no other API reads are dropped."""
         self._shared.leave(self)
-        for reader in self._readers.values():
-            reader.unsubscribe()
+        for reader in self.caches:
+            reader.close()

@@ -6,6 +6,9 @@ Upstream writes the instance's name as address, which resolves to no pod if an i
 it. The operator leaves upstream's text until a role or an address changes.
 """
 
+from functools import lru_cache
+
+import orjson
 import yaml
 
 from kohort.apis.rolebasedgroup import labels, names
@@ -40,13 +43,9 @@ def is_current(found: Object, group: Object, contexts: list[RoleContext]) -> boo
 
 def is_text_current(text: str | None, group: Object, contexts: list[RoleContext]) -> bool:
     """Whether a ConfigMap's text lists the right addresses, in our format or in upstream's."""
-    return text in list_texts(group, contexts)
-
-
-def list_texts(group: Object, contexts: list[RoleContext]) -> tuple[str, str]:
-    """The text that lists the right addresses: as we write it, and as upstream does."""
     listed = [context for context in contexts if context.role.has_ordinals]
-    return write_config(group, listed), write_config(group, listed, as_upstream=True)
+    # Nearly all texts are ours: the other form is written only to be compared with one that is not.
+    return text == write_config(group, listed) or text == write_config(group, listed, True)
 
 
 def write_config(group: Object, contexts: list[RoleContext], as_upstream: bool = False) -> str:
@@ -54,8 +53,14 @@ def write_config(group: Object, contexts: list[RoleContext], as_upstream: bool =
     roles = {context.role.name: _describe(context, as_upstream) for context in contexts}
     listed = [context.role.name for context in contexts]
     head = {"name": name_of(group), "size": len(listed), "roles": listed}
-    text: str = yaml.safe_dump(
-        {"group": head, "roles": roles}, default_flow_style=False, width=4096
+    return _write_yaml(orjson.dumps({"group": head, "roles": roles}))
+
+
+@lru_cache(maxsize=1_024)
+def _write_yaml(body: bytes) -> str:
+    """YAML of a body in JSON; written once for a body, since it grows with all instances."""
+    text: str = yaml.dump(
+        orjson.loads(body), Dumper=yaml.CSafeDumper, default_flow_style=False, width=4096
     )
     return text
 

@@ -6,6 +6,7 @@ from kohort.apis.references import Reference
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import HOME
 from kohort.apis.rolebasedgroup.definition import define_warmup
+from kohort.apis.rolebasedgroup.pod_facts import read_pod as read_role_pod
 from kohort.apis.rolebasedgroup.warmup.read import read
 from kohort.apis.rolebasedgroup.warmup.render import render
 from kohort.apis.rolebasedgroup.warmup.report import list_events, start_status, write_status
@@ -45,7 +46,8 @@ ROLE_BASED_GROUP_WARMUP = Api(
     start_status=start_status,
     list_events=list_events,
     references=(
-        Reference(POD, _find_groups, read_pod, labels=labels.GROUP_NAME, names_of=_name_group),
+        # Read as groups read them, so that both share one watch.
+        Reference(POD, _find_groups, read_role_pod, labels=labels.GROUP_NAME, names_of=_name_group),
     ),
     home=HOME,
     definitions=(define_warmup,),
