@@ -90,10 +90,9 @@ _ALONE = {
     "well": Expected("ready", "", "nothing: all 1 groups are ready", "", "", "00:02", ""),
     "pull": PULL,
     "crash": CRASH,
-    # A group that is made anew is in a crash loop from its second failure on.
+    # A group or instance that is made anew is in a crash loop from its second failure on.
     "lws crash": replace(CRASH, waits="group 0 failed 7 times in a row", since="00:04"),
-    # Of an instance, the last life tells.
-    "ms crash": replace(CRASH, waits="instance 0 failed 7 times in a row", since="05:"),
+    "ms crash": replace(CRASH, waits="instance 0 failed 7 times in a row", since="00:04"),
     "selector": UNPLACED,
     "gpus": replace(UNPLACED, message="Insufficient nvidia.com/gpu"),
     "gate": replace(
@@ -154,7 +153,7 @@ _ROLLED = {
         CRASH, word="blocked", waits="group 1 of the new revision failed 7 times", since="01:05"
     ),
     "ms roll-crash": replace(
-        CRASH, word="blocked", waits="group 1 of the new revision failed 7 times", since="06:"
+        CRASH, word="blocked", waits="group 1 of the new revision failed 7 times", since="01:05"
     ),
     "rbg roll-crash": replace(CRASH, word="blocked", waits=OF_ROLE, since="01:00"),
     "isvc roll-crash": replace(
