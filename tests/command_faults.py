@@ -73,6 +73,7 @@ def alone(interrupted: Cell = PRINTS) -> dict[str, Cell]:
 
 SIM, PROCESS = "tests/cli/test_sim.py", "tests/controller_command/test_controller_process.py"
 NODE = Elsewhere(SIM, "test_a_wrong_name_among_nodes_changes_none_of_them")
+PERMISSIONS = "tests/real/test_real_permissions.py"
 METRIC = Elsewhere("tests/cli/test_sim_metrics.py", "test_only_what_is_looked_at_can_be_set")
 UP = "tests/cli/test_up_and_down.py"
 APPLY = "takeover apply --operator-running --webhook-url https://127.0.0.1:9443 --yes"
@@ -83,7 +84,9 @@ TABLE: dict[str, dict[str, Cell]] = {
     "convert": {**about_workload("convert"), "broken YAML": "convert {file}"},
     "record": {
         **about_workload("record", "-o -"),
-        "no permission": Never("the journal lies with the operator, which has a token of its own"),
+        "no permission": Elsewhere(
+            PERMISSIONS, "test_the_journal_of_an_operator_is_refused_by_its_path"
+        ),
         "not found": Elsewhere(
             "tests/cli/test_record_and_replay.py", "test_a_workload_without_entries_is_named"
         ),
@@ -117,8 +120,7 @@ TABLE: dict[str, dict[str, Cell]] = {
             PROCESS, "test_a_cluster_that_does_not_answer_is_told_and_waited_for"
         ),
         "no permission": Elsewhere(
-            "tests/operator/test_operator_permissions.py",
-            "test_the_cluster_role_allows_what_the_operator_does_and_no_more",
+            PERMISSIONS, "test_an_operator_without_permission_logs_verb_and_resource"
         ),
         "interrupted": Never("its signals are those of a pod: tests/controller_command"),
     },

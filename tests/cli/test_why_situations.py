@@ -13,15 +13,14 @@ from typing import Any
 
 import pytest
 from command_lines import Cli, Told
-from told_parts import EXPECTED, Expected
+from told_parts import EXPECTED, HOUR, Expected, check_parts
 from troubled_cluster import ROLLED, TIGHT, change_all, list_workloads, make_all
-from why_situations import KINDS, SHORT
+from why_situations import SHORT
 
 from kohort.cluster.http import HttpCluster, connect
 
 pytestmark = pytest.mark.slow
 RunKohort = Callable[..., Told]
-HOUR = "2026-01-01T09:"
 SITUATIONS = [
     *((found.kind, name) for name, found in list_workloads().items()),
     *((kind, f"{kind}-quota") for kind in SHORT),
@@ -71,27 +70,7 @@ def test_the_four_parts_are_right(run_kohort: RunKohort, troubled: Path, kind: s
     wanted = find_expected(kind, name)
     place = ("-n", TIGHT if name.endswith("-quota") else "default", "--kubeconfig", str(troubled))
     told = run_kohort("why", f"{kind}/{name}", *place, "-o", "json")
-    found = json.loads(told.out)
-    health = found["row"]["health"]
-    assert (health["word"], health["reason"]) == (wanted.word, wanted.reason), found
-    assert told.code == (4 if wanted.word in ("blocked", "broken", "stalled") else 0)
-    assert wanted.waits in found["waits"]
-    assert found["since"].startswith(f"{HOUR}{wanted.since}")
-    about = check_members(found["on"], wanted)
-    names = {"pod": about, "target": f"{kind}/{name}", "name": name}
-    first = wanted.command.format(**names, resource=KINDS[kind].group_resource)
-    assert found["commands"][:1] == ([first] if first else [])
-    link = f"docs/reference/reasons.md#{wanted.reason.lower()}" if wanted.reason else ""
-    assert found["docs"] == link
-
-
-def check_members(on: list[dict[str, Any]], wanted: Expected) -> str:
-    """What is waited on is told; the name of the first."""
-    if not wanted.on:
-        assert on == []
-        return ""
-    assert (on[0]["reason"], wanted.message in on[0]["message"]) == (wanted.on, True), on[0]
-    return str(on[0]["about"]).rpartition(" ")[2]
+    check_parts(told, kind, name, wanted)
 
 
 @pytest.mark.parametrize("name", ["lws-roll-crash", "ms-roll-pull", "rbg-role", "isvc-away"])

@@ -1,7 +1,13 @@
 """What ``kohort why`` must say of each workload of the troubled cluster, part by part."""
 
+import json
 from dataclasses import dataclass, replace
+from typing import Any
 
+from command_lines import Told
+from why_situations import KINDS
+
+HOUR = "2026-01-01T09:"
 DESCRIBE = "kubectl describe pod {pod}"
 CREATE = "kubectl create configmap absent --from-file=PATH"
 LOGS = "kubectl logs {pod} -c engine --previous"
@@ -25,6 +31,31 @@ class Expected:
     message: str  # a part of what is said of that one
     since: str  # minutes and seconds after nine
     command: str  # the safest; {pod} is the one that is waited on
+
+
+def check_parts(told: Told, kind: str, name: str, wanted: Expected) -> None:
+    """Check the four parts of an answer in JSON, its exit code and the page of its reason."""
+    found = json.loads(told.out)
+    health = found["row"]["health"]
+    assert (health["word"], health["reason"]) == (wanted.word, wanted.reason), found
+    assert told.code == (4 if wanted.word in ("blocked", "broken", "stalled") else 0)
+    assert wanted.waits in found["waits"]
+    assert found["since"].startswith(f"{HOUR}{wanted.since}")
+    about = _check_members(found["on"], wanted)
+    names = {"pod": about, "target": f"{kind}/{name}", "name": name}
+    first = wanted.command.format(**names, resource=KINDS[kind].group_resource)
+    assert found["commands"][:1] == ([first] if first else [])
+    link = f"docs/reference/reasons.md#{wanted.reason.lower()}" if wanted.reason else ""
+    assert found["docs"] == link
+
+
+def _check_members(on: list[dict[str, Any]], wanted: Expected) -> str:
+    """What is waited on is told; the name of the first."""
+    if not wanted.on:
+        assert on == []
+        return ""
+    assert (on[0]["reason"], wanted.message in on[0]["message"]) == (wanted.on, True), on[0]
+    return str(on[0]["about"]).rpartition(" ")[2]
 
 
 PULL = Expected(
@@ -59,10 +90,9 @@ _ALONE = {
     "well": Expected("ready", "", "nothing: all 1 groups are ready", "", "", "00:02", ""),
     "pull": PULL,
     "crash": CRASH,
-    # A group that is made anew is in a crash loop from its second failure on.
+    # A group or instance that is made anew is in a crash loop from its second failure on.
     "lws crash": replace(CRASH, waits="group 0 failed 7 times in a row", since="00:04"),
-    # Of an instance, the last life tells.
-    "ms crash": replace(CRASH, waits="instance 0 failed 7 times in a row", since="05:"),
+    "ms crash": replace(CRASH, waits="instance 0 failed 7 times in a row", since="00:04"),
     "selector": UNPLACED,
     "gpus": replace(UNPLACED, message="Insufficient nvidia.com/gpu"),
     "gate": replace(
@@ -123,7 +153,7 @@ _ROLLED = {
         CRASH, word="blocked", waits="group 1 of the new revision failed 7 times", since="01:05"
     ),
     "ms roll-crash": replace(
-        CRASH, word="blocked", waits="group 1 of the new revision failed 7 times", since="06:"
+        CRASH, word="blocked", waits="group 1 of the new revision failed 7 times", since="01:05"
     ),
     "rbg roll-crash": replace(CRASH, word="blocked", waits=OF_ROLE, since="01:00"),
     "isvc roll-crash": replace(

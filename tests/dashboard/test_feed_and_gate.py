@@ -43,6 +43,23 @@ async def test_what_is_forgotten_is_loaded_again():
     assert "event: reset" in first
 
 
+@pytest.mark.parametrize(
+    ("seen", "first"),
+    [
+        (4, "id: {run}-5\nevent: change"),
+        (3, "id: {run}-4\nevent: change"),  # the oldest that is kept is the next for this page
+        (2, "id: {run}-5\nevent: reset"),
+        (6, "id: {run}-5\nevent: reset"),  # never told by this process
+    ],
+)
+async def test_a_page_resumes_exactly_where_nothing_was_dropped(seen: int, first: str):
+    feed = Feed(kept_max=2)
+    for number in range(5):
+        feed.publish("change", {"n": number})
+    (told,) = await take(feed, f"{feed.run}-{seen}", 1)
+    assert told.startswith(first.format(run=feed.run))
+
+
 async def test_a_page_that_does_not_read_is_cut_off():
     feed = Feed(kept_max=1)
     async with aclosing(feed.listen("")) as stream:
@@ -97,6 +114,21 @@ def test_a_token_is_exchanged_once():
 )
 def test_hosts_are_served_that_no_name_server_can_make_up(address, host, is_served):
     assert (Gate(address).find_fault("GET", {"Host": host}) == "") is is_served
+
+
+@pytest.mark.parametrize(
+    ("method", "origin", "is_taken"),
+    [
+        ("GET", None, True),
+        ("POST", None, False),
+        ("POST", "http://127.0.0.1:7070", True),
+        ("POST", "http://127.0.0.1:8080", False),  # a page of another server on this machine
+        ("GET", "http://127.0.0.1", False),
+    ],
+)
+def test_only_the_page_that_was_served_may_act(method: str, origin: str | None, is_taken: bool):
+    headers = {"Host": "127.0.0.1:7070"} | ({"Origin": origin} if origin else {})
+    assert (Gate("127.0.0.1").find_fault(method, headers) == "") is is_taken
 
 
 def test_headers_that_are_no_text_and_no_url_are_refused():

@@ -55,6 +55,11 @@ def test_units_below_the_partition_stay():
     assert list_moves(found) == [["-3", "+3"], ["-2", "+2"]]
 
 
+def test_units_below_the_partition_stay_when_the_role_shrinks():
+    found = roll(2, Tally(4, 4, 4, 2, 2), partition=2)
+    assert list_moves(found) == [["-3", "-2"]]
+
+
 def test_new_units_that_are_stuck_block_the_rollout():
     found = roll(4, Tally(4, 4, 3, 1, 0), stuck=1, max_unavailable=1)
     assert (found.ending, list_moves(found), found.after["web"].ready) == (Ending.BLOCKED, [], 3)

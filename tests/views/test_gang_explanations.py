@@ -122,6 +122,16 @@ def test_too_much_for_the_queue_or_for_the_cluster_is_told():
     assert "more than the cluster has" in explain_gangs(take(), gather(group))[0]
 
 
+def test_a_gang_that_waits_behind_others_reads_that_they_were_promised_the_rest():
+    told = {"type": "Unschedulable", "status": "True", "message": "resource in cluster is overused"}
+    group = make_group("Pending", minResources={"nvidia.com/gpu": "2"})
+    group["status"]["conditions"] = [told]
+    [line] = explain_gangs(take(), gather(group))
+    assert "what is left of the cluster is promised to groups that were let in before" in line
+    group["status"]["phase"] = "Inqueue"
+    assert "promised" not in " ".join(explain_gangs(take(), gather(group)))
+
+
 def test_a_user_who_may_not_list_nodes_reads_that_room_was_not_counted():
     lines = explain_gangs(take(), gather(make_group(), nodes=(), are_nodes_seen=False))
     assert lines[-1] == "nodes may not be read, so room was not counted"

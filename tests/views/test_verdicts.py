@@ -50,6 +50,16 @@ def test_a_crash_loop_stays_broken_between_two_crashes():
     assert commands[0] == "kubectl logs llama-3-1 -c engine --previous"
 
 
+def test_a_pod_that_cannot_start_is_named_before_one_of_its_group_that_crashes():
+    """A leader may crash because a worker does not come; its name comes first all the same."""
+    pulling = {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "unknown"}}}
+    waiting = {"llama-3": between_crashes(4), "llama-3-2": pulling}
+    told = explain(Scene(waiting=waiting).picture())
+    assert [found.about for found in told.on] == ["llama-3-2", "llama-3"]
+    assert told.row.health.reason == "ImagePullBackOff"
+    assert told.commands[0] == "kubectl describe pod llama-3-2"
+
+
 def test_one_crash_is_named_and_needs_no_help():
     told = explain(Scene(waiting={"llama-3-1": between_crashes(1)}).picture())
     assert told.row.health.word is Word.STARTING

@@ -131,7 +131,7 @@ def _find_silence(picture: Picture) -> Health | None:
     generation = metadata_of(picture.root).get("generation", 0)
     seen = (picture.root.get("status") or {}).get(_OBSERVED)
     is_unseen = seen is not None and seen < generation
-    operator = picture.facts.operator
+    operator, changed = picture.facts.operator, find_changed(picture.root)
     what = f"the operator has not seen generation {generation}, only {seen}"
     if operator is not None and operator.is_silent(picture.now):
         if not is_unseen and not _is_left_undone(picture):
@@ -140,10 +140,11 @@ def _find_silence(picture: Picture) -> Health | None:
         how = "was renewed last" if operator.holder else "was given back after it was renewed"
         stamp = write_time(operator.renewed)
         text = f"{what}: its lease {operator.lease} {how} at {stamp}"
-        return Health(Word.BLOCKED, OPERATOR_SILENT, text, operator.renewed)
+        # What was changed later than the operator went waits only since then.
+        since = max(operator.renewed, changed or operator.renewed)
+        return Health(Word.BLOCKED, OPERATOR_SILENT, text, since)
     if not is_unseen:
         return None
-    changed = find_changed(picture.root)
     is_late = changed is not None and picture.now - changed > CONTROLLER_PATIENCE
     if is_late and operator is None:
         text = f"{what}: does it run?"

@@ -44,9 +44,10 @@ class Trouble:
     container: str = ""
     node: str = ""
     uid: str = ""
-    restarts: int = 0  # of the container, or of the group
+    restarts: int = 0  # of the container, or of the unit that is remembered
     is_past: bool = False  # the pod that it happened to is gone
     is_remembered: bool = False  # read off a record, not off the pod
+    unit: str = "group"  # the noun of the unit that the record is about
     tried: datetime | None = None  # when the API server last refused the pod, if an event says so
 
     @property
@@ -60,7 +61,7 @@ class Trouble:
         if not self.is_crash:
             return self.message
         if self.is_remembered:
-            return f"{self.message}, group restarted {self.restarts} times in a row"
+            return f"{self.message}, {self.unit} restarted {self.restarts} times in a row"
         return f"{self.message}, {self.restarts} restart{'' if self.restarts == 1 else 's'}"
 
 

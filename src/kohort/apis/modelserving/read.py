@@ -43,6 +43,7 @@ from kohort.apis.modelserving.spec import (
     roles_of,
 )
 from kohort.apis.strategy_choice import choose_strategy
+from kohort.apis.topology import read_pack
 from kohort.cluster.kinds import CONTROLLER_REVISION, POD
 from kohort.cluster.objects import (
     Object,
@@ -53,6 +54,7 @@ from kohort.cluster.objects import (
     uid_of,
 )
 from kohort.model.observed import Failure, Observed, Progress, RoleInstances
+from kohort.model.placement import PlacementPolicy
 from kohort.model.policies import (
     RecoveryPolicy,
     RolloutPolicy,
@@ -222,6 +224,7 @@ def _read_workload(snapshot: Snapshot, context: Context) -> Workload:
             min_ready_seconds=seconds,
         ),
         recovery=_recovery_of(spec, Level.GROUP),
+        placement=PlacementPolicy(read_pack(spec.group_topology)),
         is_leaving=is_leaving(serving),
         victims=Victims.CHEAPEST,
         reach=Reach.ANY,

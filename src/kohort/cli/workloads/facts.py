@@ -6,8 +6,9 @@ lease gets a verdict without them, as far as it can be given.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import orjson
 
@@ -19,7 +20,6 @@ from kohort.cluster.objects import Object
 from kohort.cluster.port import Address, Selection
 from kohort.views.evidence.cluster import (
     GONE,
-    NO_FACTS,
     ClusterFacts,
     NodeState,
     OperatorState,
@@ -34,25 +34,33 @@ _NODES_MAX = 50  # read one by one; more troubled nodes add nothing to a verdict
 
 async def complete(cluster: HttpCluster, pictures: Sequence[Picture]) -> list[Picture]:
     """The pictures with the facts that those need which are not ready."""
-    facts = await read_facts(cluster, pictures)
-    if facts is NO_FACTS:
-        return list(pictures)
-    return [take_picture(p.api, p.sample, p.now, facts) for p in pictures]
-
-
-async def read_facts(cluster: HttpCluster, pictures: Sequence[Picture]) -> ClusterFacts:
-    """The nodes, warnings and lease that concern the workloads which are not ready."""
     needing = [p for p in pictures if judge(p).word is not Word.READY or p.is_moving]
     if not needing:
-        return NO_FACTS
+        return list(pictures)
+    facts, operators = await asyncio.gather(
+        _read_facts(cluster, needing), _read_operators(cluster, {p.api.home for p in needing})
+    )
+    # Each home has an operator of its own, which may be away while others are there.
+    by_home = {home: replace(facts, operator=found) for home, found in operators.items()}
+    return [take_picture(p.api, p.sample, p.now, by_home.get(p.api.home, facts)) for p in pictures]
+
+
+async def _read_facts(cluster: HttpCluster, needing: Sequence[Picture]) -> ClusterFacts:
+    """The nodes and warnings that concern the workloads which are not ready."""
     nodes = dict.fromkeys(t.node for p in needing for t in p.troubles if t.node)
     namespaces = {p.namespace for p in needing}
-    found, warnings, operator = await asyncio.gather(
+    found, warnings = await asyncio.gather(
         _read_nodes(cluster, list(nodes)[:_NODES_MAX]),
         _read_warnings(cluster, namespaces.pop() if len(namespaces) == 1 else ""),
-        _read_operator(cluster, needing[0].api.home),
     )
-    return ClusterFacts(found, warnings, operator)
+    return ClusterFacts(found, warnings)
+
+
+async def _read_operators(
+    cluster: HttpCluster, homes: Collection[Home]
+) -> dict[Home, OperatorState | None]:
+    found = await asyncio.gather(*(_read_operator(cluster, home) for home in homes))
+    return dict(zip(homes, found, strict=True))
 
 
 async def _read_nodes(cluster: HttpCluster, names: Iterable[str]) -> dict[str, NodeState]:

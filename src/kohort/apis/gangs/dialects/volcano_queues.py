@@ -12,7 +12,9 @@ from kohort.cluster.objects import Object
 from kohort.placement.amounts import Amounts, read_amounts
 from kohort.placement.sentences import write_amount
 
-_OVER_QUOTA = "queue resource quota insufficient"  # as Volcano says it
+# As Volcano says it.
+_OVER_QUOTA = "queue resource quota insufficient"
+_OVERUSED = "resource in cluster is overused"
 
 
 def judge_queue(
@@ -51,6 +53,12 @@ def judge_queue(
     short = {r: amount for r, amount in asked.items() if amount > total.get(r, 0)}
     if short and nodes:
         yield f"minResources asks for {_write(short)}, more than the cluster has"
+    elif any(_OVERUSED in text for text in find_objections(obj)):
+        # Volcano promises some more than the cluster has, and what runs counts, too.
+        yield (
+            f"queue {name} has not let it in: what is left of the cluster is promised to groups "
+            "that were let in before, so it waits until they run, or go"
+        )
 
 
 def _sum_rooms(nodes: Sequence[Object]) -> Amounts:
