@@ -33,6 +33,12 @@ def own_pods(pods: Iterable[PodFacts], leader_set: SetFacts | None) -> list[PodF
     return [pod for pod in pods if not _is_leader(pod) or pod.metadata.controller in owners]
 
 
+def list_templates(pods: Iterable[PodFacts]) -> set[str]:
+    """The templates that leaders were made from, by the names of their StatefulSet's revisions."""
+    found = (pod.metadata.labels.get(_SET_REVISION, "") for pod in pods if _is_leader(pod))
+    return {name for name in found if name}
+
+
 def judge_groups(
     groups: Iterable[Group],
     pods: Collection[PodFacts],

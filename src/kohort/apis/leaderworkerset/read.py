@@ -8,7 +8,7 @@ revision.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import orjson
@@ -24,8 +24,9 @@ from kohort.apis.leaderworkerset.drift.templates import (
     Drift,
     describe_drift,
     find_drift,
+    is_behind,
 )
-from kohort.apis.leaderworkerset.incarnations import judge_groups, own_pods
+from kohort.apis.leaderworkerset.incarnations import judge_groups, list_templates, own_pods
 from kohort.apis.leaderworkerset.names import leader_name, worker_name
 from kohort.apis.leaderworkerset.objects.differences import find_differences
 from kohort.apis.leaderworkerset.objects.placement import place_templates
@@ -94,6 +95,8 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         lambda: leader_template(place_templates(lws, snapshot.settings), key),
         snapshot.find_put_backs(STATEFUL_SET, name_of(lws)),
     )
+    if is_behind(leader_set, list_templates(pods), lambda: _number_templates(snapshot, leader_set)):
+        drift = replace(drift, is_unseen=True)
     groups = judge_groups(groups, pods, leader_set, sets, drift)
     observed = Observed(
         groups=groups,
@@ -197,6 +200,13 @@ def own_revisions(snapshot: Snapshot) -> tuple[Whole, ...]:
     return tuple(sorted(own, key=number_of))
 
 
+def _number_templates(snapshot: Snapshot, leader_set: SetFacts | None) -> dict[str, int]:
+    """The numbers of the revisions that the StatefulSet controller keeps of the leader set."""
+    uid = leader_set.metadata.uid if leader_set else ""
+    found: tuple[Whole, ...] = snapshot.all(CONTROLLER_REVISION)
+    return {r.metadata.name: number_of(r) for r in found if uid and r.metadata.controller == uid}
+
+
 def describe_forged(snapshot: Snapshot) -> Iterator[str]:
     """A sentence on each owned ControllerRevision that cannot be read and is ignored."""
     uid = uid_of(snapshot.root)
@@ -298,7 +308,7 @@ def _progress_of(leader_set: SetFacts, drift: Drift) -> Progress:
         count=count,
         noted=leader_set.spec.replicas if noted is None else noted,
         target=metadata.labels.get(labels.REVISION, ""),
-        is_seen=is_seen and not drift.edits and not drift.puts.is_recent,
+        is_seen=is_seen and not (drift.edits or drift.is_unseen or drift.puts.is_recent),
         is_base=_is_base(leader_set.status),
     )
 
