@@ -21,22 +21,15 @@ from kohort.apis.leaderworkerset.drift.templates import (
     find_drifted,
     judge_revision,
 )
+from kohort.apis.leaderworkerset.set_revisions import SET_REVISION
 from kohort.model.observed import Group
 from kohort.model.units import Phase
-
-_SET_REVISION = "controller-revision-hash"
 
 
 def own_pods(pods: Iterable[PodFacts], leader_set: SetFacts | None) -> list[PodFacts]:
     """All pods but the leaders of another set; our set will adopt leaders without an owner."""
     owners = {"", leader_set.metadata.uid if leader_set else ""}
     return [pod for pod in pods if not _is_leader(pod) or pod.metadata.controller in owners]
-
-
-def list_templates(pods: Iterable[PodFacts]) -> set[str]:
-    """The templates that leaders were made from, by the names of their StatefulSet's revisions."""
-    found = (pod.metadata.labels.get(_SET_REVISION, "") for pod in pods if _is_leader(pod))
-    return {name for name in found if name}
 
 
 def judge_groups(
@@ -76,7 +69,7 @@ def _compare(
 ) -> Group:
     """The group with the revision that its members were made from."""
     held = leader.metadata.labels
-    made_from, label = held.get(_SET_REVISION, ""), held.get(labels.REVISION, "")
+    made_from, label = held.get(SET_REVISION, ""), held.get(labels.REVISION, "")
     # Service, gang and workers follow the label: a leader without it is not ours, and is replaced.
     is_known = bool(made_from and label)
     own = judge_revision(label, made_from, leader_set, drift) if is_known else label

@@ -26,7 +26,7 @@ from kohort.apis.leaderworkerset.drift.templates import (
     find_drift,
     is_behind,
 )
-from kohort.apis.leaderworkerset.incarnations import judge_groups, list_templates, own_pods
+from kohort.apis.leaderworkerset.incarnations import judge_groups, own_pods
 from kohort.apis.leaderworkerset.names import leader_name, worker_name
 from kohort.apis.leaderworkerset.objects.differences import find_differences
 from kohort.apis.leaderworkerset.objects.placement import place_templates
@@ -36,6 +36,7 @@ from kohort.apis.leaderworkerset.revision import (
     revision_data,
     same_revision,
 )
+from kohort.apis.leaderworkerset.set_revisions import list_templates, number_templates
 from kohort.apis.leaderworkerset.topology_losses import read_placement
 from kohort.apis.min_ready import read_min_ready
 from kohort.apis.ordinals import find_ordinal
@@ -95,7 +96,8 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         lambda: leader_template(place_templates(lws, snapshot.settings), key),
         snapshot.find_put_backs(STATEFUL_SET, name_of(lws)),
     )
-    if is_behind(leader_set, list_templates(pods), lambda: _number_templates(snapshot, leader_set)):
+    uid = leader_set.metadata.uid if leader_set else ""
+    if is_behind(leader_set, list_templates(pods), lambda: number_templates(snapshot, uid)):
         drift = replace(drift, is_unseen=True)
     groups = judge_groups(groups, pods, leader_set, sets, drift)
     observed = Observed(
@@ -198,13 +200,6 @@ def own_revisions(snapshot: Snapshot) -> tuple[Whole, ...]:
     found: tuple[Whole, ...] = snapshot.all(CONTROLLER_REVISION)
     own = [r for r in found if r.metadata.controller in ("", uid) and is_readable(r)]
     return tuple(sorted(own, key=number_of))
-
-
-def _number_templates(snapshot: Snapshot, leader_set: SetFacts | None) -> dict[str, int]:
-    """The numbers of the revisions that the StatefulSet controller keeps of the leader set."""
-    uid = leader_set.metadata.uid if leader_set else ""
-    found: tuple[Whole, ...] = snapshot.all(CONTROLLER_REVISION)
-    return {r.metadata.name: number_of(r) for r in found if uid and r.metadata.controller == uid}
 
 
 def describe_forged(snapshot: Snapshot) -> Iterator[str]:
