@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kohort.apis.carriers.failures import read_failures, write_failures
+from kohort.apis.carriers.failures import find_replaced, read_failures, write_failures
 from kohort.model.observed import Crash, Failure, Group, Member, Observed, Progress
 from kohort.model.policies import Backoff, RecoveryPolicy, RolloutPolicy, Trigger
 from kohort.model.units import Phase, Reach
@@ -354,6 +354,13 @@ class TestRecords:
         ahead, now = (Failure(0, "r", u, 1, at, Crash("x-0")) for u, at in (("a", T0), ("b", 9.0)))
         texts = [write_failures([ahead]), write_failures([now])]
         assert read_failures(texts, in_force=texts[1]) == (now,)
+
+    def test_records_in_force_replace_those_of_all_other_revisions(self):
+        text = write_failures([Failure(0, "r", "u", 1, T0, Crash("x-0"))])
+        notes = {"x-first": text, "x-second": "", "x-third": text}
+        assert find_replaced(notes, "x-third") == ("x-first",)
+        assert find_replaced(notes, "x-second") == ()
+        assert find_replaced({**notes, "x-second": "nonsense"}, "x-second") == ()
 
     @pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"a": 1}', '{"1": {}}', "null"])
     def test_what_cannot_be_read_is_no_record(self, text: str):

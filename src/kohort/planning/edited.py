@@ -5,6 +5,8 @@ The boundary stands where the last rollout left it, mostly at 0, so all edited g
 count as released, although no plan has released them. This module releases them as in any
 rollout, from the highest ordinal and as the budget allows. It raises the boundary above the
 first group that the budget does not allow, since the carrier may act on the boundary by itself.
+Where the operator makes units one by one, the boundary stays: nothing is released by it, and a
+raised one would make missing units from the old revision.
 """
 
 from dataclasses import replace
@@ -12,7 +14,7 @@ from dataclasses import replace
 from kohort.model.observed import Instance
 from kohort.model.plans import Rollout
 from kohort.model.policies import RolloutPolicy
-from kohort.model.units import Unit
+from kohort.model.units import Reach, Unit
 from kohort.planning.lines import LineState
 
 
@@ -36,6 +38,8 @@ def spare_edited(
                 break
             left -= ordinal in counted
     kept = tuple(i for i in rollout.replace if i not in edited or i >= boundary)
+    if state.reach is Reach.ANY:
+        boundary = rollout.boundary
     return replace(rollout, boundary=boundary, replace=kept)
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from crash_lab import (
+    NOTES,
     Watch,
     crash_once,
     find_blockers,
@@ -20,6 +21,7 @@ COMPATIBLE = {"kohort.dev/rollout-strategy": "compatible"}
 CARRIERS = pytest.mark.parametrize("annotations", [{}, PODS], ids=["statefulsets", "pods"])
 # At once, then after 10, 20, 40, 80, 160 and 300 seconds: 610 seconds, and the starts besides.
 RESTARTS_MAX = 7
+PARTITION = "/spec/rolloutStrategy/rollingUpdateConfiguration/partition"
 
 
 @CARRIERS
@@ -198,6 +200,22 @@ async def test_a_group_that_fails_again_waits_and_one_that_is_deleted_does_not(l
         await lab.delete(kinds.POD, "x-1-1")
         await lab.until(lambda n=count: made() == n, 5)
         await lab.until(lab.is_available)
+
+
+@CARRIERS
+async def test_a_template_that_comes_back_brings_no_failures_of_long_ago(lab: Lab, annotations):
+    """A partition keeps the group that crashes where it is, so that only its record can change."""
+    watch = await open_set(lab, annotations=annotations)
+    await crash_once(lab, "x-3-1")
+    await lab.until(lambda: len(watch.made) == 1 and lab.is_available())
+    await roll_crashing(lab)
+    await lab.until(lambda: "failed 5 times" in find_blockers(lab).get("BackingOff", ""))
+    before = watch.restarts("engine:2")[3]
+    partition = {"op": "add", "path": PARTITION, "value": 4}
+    await lab.edit("x", set_image("engine:1"), {"op": "remove", "path": NOTES}, partition)
+    await lab.run(60)
+    assert watch.restarts("engine:2")[3] == before, "it waits for 80 seconds"
+    assert "failed 5 times" in find_blockers(lab)["BackingOff"]
 
 
 async def test_at_rest_after_failures_nothing_is_written(lab: Lab):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import orjson
 import pytest
-from group_lab import GroupLab, group, leader_worker, start, template
+from group_lab import KIND, GroupLab, group, leader_worker, start, template
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
@@ -60,6 +60,29 @@ async def test_a_crash_before_an_instance_was_ready_takes_nothing_down(lab: Grou
     restarts = [pod["status"]["containerStatuses"][0] for pod in lab.pods().values()]
     assert {status["restartCount"] for status in restarts} == {1}
     assert lab.uids() == before
+
+
+async def test_failures_stand_on_the_revision_in_force_alone(lab: GroupLab):
+    """A revision that comes into force again would bring failures of long ago back."""
+    await start(lab, leader_worker())
+    for number, image in enumerate(("engine:2", "engine:3"), 1):
+        pod = f"x-engine-{number - 1}-0"
+        # Its container has already started again once for each new image.
+        crash = {**CRASH, "sim.kohort.dev/crash-times": str(number)}
+        notes = {**lab.pods()[pod]["metadata"].get("annotations", {}), **crash}
+        change = {"op": "add", "path": "/metadata/annotations", "value": notes}
+        await lab.edit(pod, change, kind=kinds.POD)
+        await lab.until(lambda n=number: list_noted(lab) == [n])
+        path = "/spec/roles/0/leaderWorkerPattern/template/spec/containers/0/image"
+        await lab.edit("x", {"op": "replace", "path": path, "value": image}, kind=KIND)
+        await lab.run(60)
+
+
+def list_noted(lab: GroupLab) -> list[int]:
+    """The numbers of the group's revisions that have records of failures."""
+    found = lab.all(kinds.CONTROLLER_REVISION)
+    noted = (r for r in found if "kohort.dev/restarts" in r["metadata"].get("annotations", {}))
+    return sorted(revision["revision"] for revision in noted)
 
 
 def read_changed(lab: GroupLab, change: Callable[[Object], None]) -> tuple[Snapshot, Reading]:

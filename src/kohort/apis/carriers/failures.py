@@ -2,10 +2,12 @@
 Failures of groups, stored in an annotation of the revision in force.
 
 It is not on the groups, since they are deleted; and not on the workload, which users' tools
-compare. When another revision comes into force, old records stay where they are, so all
-revisions are read. For each group the record on the revision in force counts, since each write
-there holds all that is known; otherwise the newest. Times alone do not show which record was
-written last: the controller's clock may have been put back. An unreadable record is ignored.
+compare. When another revision comes into force, the records stay where they are until a group
+fails again, so all revisions are read. For each group the record on the revision in force counts,
+since each write there holds all that is known; otherwise the newest. Times alone do not show which
+record was written last: the controller's clock may have been put back. So the operator removes
+the records of other revisions once that in force has records: when the user goes back, a revision
+brings no records of long ago into force again. An unreadable record is ignored.
 """
 
 from collections.abc import Iterable, Mapping
@@ -73,6 +75,13 @@ def read_failures(texts: Iterable[str], in_force: str = "") -> tuple[Failure, ..
                 newest[_name(failure)] = failure
     newest |= {_name(failure): failure for failure in _read_text(in_force)}
     return tuple(sorted(newest.values(), key=lambda failure: failure.ordinal))
+
+
+def find_replaced(texts: Mapping[str, str], in_force: str) -> tuple[str, ...]:
+    """The revisions whose records those of the revision in force have replaced, by name."""
+    if not _read_text(texts.get(in_force, "")):
+        return ()
+    return tuple(name for name, text in texts.items() if text and name != in_force)
 
 
 def _write(failure: Failure) -> dict[str, Any]:

@@ -75,20 +75,22 @@ def _read_pod(raw: bytes) -> PodFacts:
 
 
 def _read_revision(raw: bytes) -> Whole:
-    """Decode a revision; those of StatefulSets carry our labels too, and drop their JSON."""
+    """Decode a revision; those of worker sets carry our labels too, and drop their JSON."""
     revision = Whole(raw)
-    if not _is_ours(revision):
+    if not _is_read(revision):
         revision.raw = b""
     return revision
 
 
-def _is_ours(revision: Whole) -> bool:
+def _is_read(revision: Whole) -> bool:
+    """Whether a revision is ours, or tells how often the template of the leader set changed."""
     owners = [o for o in revision.metadata.owner_references if o.controller]
-    return all(owner.kind == labels.KIND.name for owner in owners)
+    leaders = STATEFUL_SET.name, revision.metadata.labels.get(labels.NAME)
+    return all(o.kind == labels.KIND.name or (o.kind, o.name) == leaders for o in owners)
 
 
 def _revision_owners(revision: Whole) -> tuple[Key, ...]:
-    return _owners(revision) if _is_ours(revision) else ()
+    return _owners(revision) if _is_read(revision) else ()
 
 
 def _lost(pod: PodFacts, remaining: Remaining) -> Loss | None:

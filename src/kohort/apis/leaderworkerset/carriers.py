@@ -6,12 +6,13 @@ later affects new objects only. An API server that could not reach our webhook m
 stored an object that admission would refuse: such an object is not planned.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
 from kohort.apis.carriers.carrier import Carrier
-from kohort.apis.carriers.failures import read_failures, write_failures
+from kohort.apis.carriers.failures import find_replaced, read_failures, write_failures
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset import read as sets_read
 from kohort.apis.leaderworkerset import render as sets_render
@@ -79,7 +80,8 @@ def _read_failures(found: Reading[Any]) -> tuple[Failure, ...]:
 def render(snapshot: Snapshot, found: Reading[Any], plan: Plan) -> tuple[Action, ...]:
     """The actions that bring the objects of a workload to the plan."""
     rendered = CARRIERS[_name_carrier(snapshot)].render(snapshot, found, plan)
-    return (*_note_failures(found, plan), *rendered, *_note_strategy(snapshot, found))
+    noted = (*_note_failures(found, plan), *_forget_failures(found))
+    return (*noted, *rendered, *_note_strategy(snapshot, found))
 
 
 def _note_failures(found: Reading[Any], plan: Plan) -> tuple[Action, ...]:
@@ -93,6 +95,19 @@ def _note_failures(found: Reading[Any], plan: Plan) -> tuple[Action, ...]:
     address = Address(CONTROLLER_REVISION, found.workload.namespace, revision.metadata.name)
     note = {"metadata": {"annotations": {labels.RESTARTS: write_failures(failures)}}}
     return (Patch(address, note, why=f"{why} ({new[0].incarnation})"),)
+
+
+def _forget_failures(found: Reading[Any]) -> Iterator[Action]:
+    """Remove records of failures that those on the revision in force have replaced."""
+    workload, revision = found.workload, found.memory.revision
+    if revision is None or workload.is_leaving:
+        return
+    own = [r.metadata for r in found.memory.revisions if r.metadata.controller == workload.uid]
+    notes = {metadata.name: metadata.annotations.get(labels.RESTARTS, "") for metadata in own}
+    for name in find_replaced(notes, revision.metadata.name):
+        note = {"metadata": {"annotations": {labels.RESTARTS: None}}}
+        address = Address(CONTROLLER_REVISION, workload.namespace, name)
+        yield Patch(address, note, why=f"{revision.metadata.name} has the newer failures")
 
 
 def _nth(count: int) -> str:

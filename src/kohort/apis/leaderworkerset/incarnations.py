@@ -21,10 +21,9 @@ from kohort.apis.leaderworkerset.drift.templates import (
     find_drifted,
     judge_revision,
 )
+from kohort.apis.leaderworkerset.set_revisions import SET_REVISION
 from kohort.model.observed import Group
 from kohort.model.units import Phase
-
-_SET_REVISION = "controller-revision-hash"
 
 
 def own_pods(pods: Iterable[PodFacts], leader_set: SetFacts | None) -> list[PodFacts]:
@@ -70,7 +69,7 @@ def _compare(
 ) -> Group:
     """The group with the revision that its members were made from."""
     held = leader.metadata.labels
-    made_from, label = held.get(_SET_REVISION, ""), held.get(labels.REVISION, "")
+    made_from, label = held.get(SET_REVISION, ""), held.get(labels.REVISION, "")
     # Service, gang and workers follow the label: a leader without it is not ours, and is replaced.
     is_known = bool(made_from and label)
     own = judge_revision(label, made_from, leader_set, drift) if is_known else label

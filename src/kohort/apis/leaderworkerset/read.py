@@ -8,7 +8,7 @@ revision.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import orjson
@@ -24,6 +24,7 @@ from kohort.apis.leaderworkerset.drift.templates import (
     Drift,
     describe_drift,
     find_drift,
+    is_behind,
 )
 from kohort.apis.leaderworkerset.incarnations import judge_groups, own_pods
 from kohort.apis.leaderworkerset.names import leader_name, worker_name
@@ -35,6 +36,7 @@ from kohort.apis.leaderworkerset.revision import (
     revision_data,
     same_revision,
 )
+from kohort.apis.leaderworkerset.set_revisions import list_templates, number_templates
 from kohort.apis.leaderworkerset.topology_losses import read_placement
 from kohort.apis.min_ready import read_min_ready
 from kohort.apis.ordinals import find_ordinal
@@ -94,6 +96,9 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         lambda: leader_template(place_templates(lws, snapshot.settings), key),
         snapshot.find_put_backs(STATEFUL_SET, name_of(lws)),
     )
+    uid = leader_set.metadata.uid if leader_set else ""
+    if is_behind(leader_set, list_templates(pods), lambda: number_templates(snapshot, uid)):
+        drift = replace(drift, is_unseen=True)
     groups = judge_groups(groups, pods, leader_set, sets, drift)
     observed = Observed(
         groups=groups,
@@ -298,7 +303,7 @@ def _progress_of(leader_set: SetFacts, drift: Drift) -> Progress:
         count=count,
         noted=leader_set.spec.replicas if noted is None else noted,
         target=metadata.labels.get(labels.REVISION, ""),
-        is_seen=is_seen and not drift.edits and not drift.puts.is_recent,
+        is_seen=is_seen and not (drift.edits or drift.is_unseen or drift.puts.is_recent),
         is_base=_is_base(leader_set.status),
     )
 

@@ -34,6 +34,7 @@ from kohort.apis.leaderworkerset.objects.services import group_service, shared_s
 from kohort.apis.leaderworkerset.objects.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.read import READER, Memory, find_revision, number_of
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
+from kohort.apis.leaderworkerset.set_revisions import find_template_revision
 from kohort.apis.leaderworkerset.stuck_leaders import release_leaders
 from kohort.apis.leaderworkerset.workers import find_following
 from kohort.cluster.actions import Action, Create, Delete, Patch
@@ -82,7 +83,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     held = _Held(snapshot)
     for group in reading.observed.groups:
         if group.ordinal in leaders and group.phase is not Phase.LEAVING:
-            leader = _restore(leaders[group.ordinal], group)
+            leader = _restore(snapshot, leaders[group.ordinal], group, plan)
             yield from gangs.ensure(leader)
             if labels.LEADER_NAME in leader.metadata.annotations:
                 # Only a cluster without start ordinals makes such a leader (lws#391).
@@ -237,12 +238,19 @@ def _leaders_by_ordinal(snapshot: Snapshot, reading: Reading[Memory]) -> dict[in
     return {g.ordinal: by_uid[g.incarnation] for g in groups if g.incarnation in by_uid}
 
 
-def _restore(leader: PodFacts, group: Group) -> PodFacts:
-    """The leader with the revision that it was made from, whatever its label says now."""
-    metadata = leader.metadata
-    if group.revision in ("", _revision_of(metadata)):
+def _restore(snapshot: Snapshot, leader: PodFacts, group: Group, plan: Plan) -> PodFacts:
+    """
+    The leader with the revision that it was made from, whatever its label says now.
+
+    A leader without its label is replaced. If the boundary keeps it, its group is completed from
+    the template that it was made from: otherwise it would stay without workers for ever.
+    """
+    metadata, revision = leader.metadata, group.revision
+    if not revision and group.ordinal < plan.step.rollout.boundary:
+        revision = _revision_of(metadata) or find_template_revision(snapshot, metadata)
+    if revision in ("", _revision_of(metadata)):
         return leader
-    told = structs.replace(metadata, labels={**metadata.labels, labels.REVISION: group.revision})
+    told = structs.replace(metadata, labels={**metadata.labels, labels.REVISION: revision})
     return structs.replace(leader, metadata=told)
 
 

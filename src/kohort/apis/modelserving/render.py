@@ -10,7 +10,7 @@ or a gang is deleted when no pod is left that needs it.
 from collections.abc import Iterator
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.carriers.failures import plan_record
+from kohort.apis.carriers.failures import find_replaced, plan_record
 from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.adopted_objects import adopt_objects
@@ -98,6 +98,17 @@ def _note_failures(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> 
     whole = _find_stored(reading.memory, reading.memory.context.target.revision)
     if record is not None and whole is not None:
         yield _annotate(snapshot, whole, {labels.RESTARTS: record.text}, record.why)
+    if whole is not None:
+        yield from _forget_failures(snapshot, reading.memory, whole.metadata.name)
+
+
+def _forget_failures(snapshot: Snapshot, memory: Memory, in_force: str) -> Iterator[Action]:
+    """Remove records of failures that those on the revision in force have replaced."""
+    own = {whole.metadata.name: whole for _, whole in memory.stored}
+    notes = {name: w.metadata.annotations.get(labels.RESTARTS, "") for name, w in own.items()}
+    for name in find_replaced(notes, in_force):
+        why = f"{in_force} has the newer failures"
+        yield _annotate(snapshot, own[name], {labels.RESTARTS: None}, why)
 
 
 def _find_stored(memory: Memory, revision: str) -> Whole | None:
@@ -121,7 +132,7 @@ def _forget_revisions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
         yield Delete(kind, metadata.namespace, metadata.name, metadata.uid, why=why)
 
 
-def _annotate(snapshot: Snapshot, whole: Whole, notes: dict[str, str], why: str) -> Patch:
+def _annotate(snapshot: Snapshot, whole: Whole, notes: dict[str, str | None], why: str) -> Patch:
     name, namespace = whole.metadata.name, namespace_of(snapshot.root)
     address = Address(CONTROLLER_REVISION, namespace, name)
     body = {"metadata": {"uid": whole.metadata.uid, "annotations": notes}}

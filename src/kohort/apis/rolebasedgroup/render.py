@@ -8,7 +8,7 @@ the revision of its template; later plans, which see both, create instances and 
 from collections.abc import Iterator
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.carriers.failures import plan_record
+from kohort.apis.carriers.failures import find_replaced, plan_record
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.adopted_objects import adopt_objects
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
@@ -76,3 +76,15 @@ def note_failures(reading: Reading[Memory], plan: Plan, sets: SetActions) -> Ite
     stored = sets.find_in_force()
     if record is not None and stored is not None:
         yield sets.annotate(stored, {labels.RESTARTS: record.text}, record.why)
+    if stored is not None:
+        yield from _forget_failures(sets, stored.metadata.name)
+
+
+def _forget_failures(sets: SetActions, in_force: str) -> Iterator[Action]:
+    """Remove records of failures that those on the current revision have replaced."""
+    own = {stored.metadata.name: stored for stored in sets.list_own_revisions()}
+    notes = {name: s.metadata.annotations.get(labels.RESTARTS, "") for name, s in own.items()}
+    for name in find_replaced(notes, in_force):
+        yield sets.annotate(
+            own[name], {labels.RESTARTS: None}, f"{in_force} has the newer failures"
+        )

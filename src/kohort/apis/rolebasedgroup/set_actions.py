@@ -58,7 +58,7 @@ class SetActions:
 
     def mark_served(self) -> Iterator[Action]:
         """Mark the revision that all roles served, which only its own instances can prove."""
-        for stored in self._own_revisions():
+        for stored in self.list_own_revisions():
             marks = stored.metadata.labels
             revision = marks.get(labels.GROUP_REVISION) or marks.get(labels.HASH)
             is_marked = labels.SERVED in stored.metadata.annotations
@@ -85,7 +85,8 @@ class SetActions:
             if stored.metadata.name in outdated:
                 yield _delete(CONTROLLER_REVISION, stored, "beyond the history")
 
-    def _own_revisions(self) -> list[Whole]:
+    def list_own_revisions(self) -> list[Whole]:
+        """The stored revisions that belong to the root object itself."""
         uid = uid_of(self.snapshot.root)
         held = self.snapshot.all(CONTROLLER_REVISION)
         return [stored for stored in held if stored.metadata.controller == uid]
@@ -93,9 +94,9 @@ class SetActions:
     def find_in_force(self) -> Whole | None:
         """The stored revision with the current roles."""
         name = self.facts.current.name if self.facts.current else ""
-        return next((s for s in self._own_revisions() if s.metadata.name == name), None)
+        return next((s for s in self.list_own_revisions() if s.metadata.name == name), None)
 
-    def annotate(self, stored: Whole, notes: dict[str, str], why: str) -> Patch:
+    def annotate(self, stored: Whole, notes: dict[str, str | None], why: str) -> Patch:
         """Write annotations on a stored revision."""
         name = stored.metadata.name
         address = Address(CONTROLLER_REVISION, stored.metadata.namespace, name)

@@ -193,7 +193,8 @@ class Budget(Checker):
         edited |= {group.ordinal for group in self.truth.groups() if group.is_edited}
         # Old groups without an owner are found when they are adopted, after the first step.
         groups = self.truth.groups()
-        edited |= {g.ordinal for g in groups if g.uid in self._adopted and g.revision != target}
+        old = [group for group in groups if group.revision != target]
+        edited |= {g.ordinal for g in old if g.uid in self._adopted or not self._is_stored(g)}
         highest = max([highest, *(ordinal + 1 for ordinal in edited)])
         if is_same and partition > max(before[0], highest):
             self.breach(f"A4: the partition rises from {before[0]} to {partition}")
@@ -205,6 +206,13 @@ class Budget(Checker):
         what = f"{before[:2]} to {after[:2]}"
         self._check_decision(given, new, what, seen)
         self._check_webhook({ordinal for ordinal in new if ordinal < count}, what, seen)
+
+    def _is_stored(self, group: Group) -> bool:
+        """Whether the revision of a group is stored; without it, pods do not tell what they are."""
+        if self.scene.scenario.carrier != PODS:
+            return True  # the StatefulSet controller tells
+        stored = self.truth.objects[kinds.CONTROLLER_REVISION].values()
+        return group.revision in map(self.simulated.labels.revision_of, stored)
 
     def _is_given(self, group: Group, step: Step, seen: float) -> bool:
         """Whether a step gives this group up, in the state that the operator had seen."""

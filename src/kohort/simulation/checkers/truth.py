@@ -19,7 +19,7 @@ from kohort.cluster import kinds
 from kohort.cluster.kinds import LEASE
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.faulty_cluster import WRITER
-from kohort.simulation.scenario import NAME, NAMESPACE
+from kohort.simulation.scenario import BAD_IMAGE, NAME, NAMESPACE
 from kohort.simulation.simulated_api import LineView, SimulatedApi, WorkloadLabels
 
 CHILDREN = (kinds.POD, kinds.STATEFUL_SET, kinds.SERVICE, kinds.CONTROLLER_REVISION)
@@ -147,6 +147,7 @@ class Truth:
     moments: dict[Kind, list[tuple[int, float]]] = field(default_factory=dict)  # of each write
     views: dict[str, dict[Kind, int]] = field(default_factory=dict)  # what each writer last saw
     lag: float = 0.0  # what a writer may not have seen whose view is not known, in seconds
+    first: dict[str, str] = field(default_factory=dict)  # pods by name, and their first image
     _groups: list[Group] | None = None
     _lines: list[LineView] | None = None
 
@@ -180,6 +181,7 @@ class Truth:
                 self._note_wounds(old, new)
             if is_pod:
                 self.marks.note(old, new, is_user=IS_USER.get())
+                self._note_image(name, new)
             if new is None:
                 held.pop(name, None)
             else:
@@ -196,6 +198,15 @@ class Truth:
                 listener(commit)
 
         return listen
+
+    def _note_image(self, name: str, pod: Object | None) -> None:
+        if pod is not None:
+            self.first.setdefault(name, image_of(pod))
+
+    def is_hopeless(self, group: Group) -> bool:
+        """Whether a group had a template that never serves from the first, and has it still."""
+        images = {self.first[pod["metadata"]["name"]] for pod in group.members}
+        return images | {image_of(pod) for pod in group.members} == {BAD_IMAGE}
 
     def _note_wounds(self, old: Object, new: Object | None) -> None:
         """A member that was there and is leaving, gone or restarted has failed its group."""

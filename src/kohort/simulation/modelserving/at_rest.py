@@ -35,6 +35,10 @@ def find_trouble(scene: Scene) -> str:
 
 def _list_troubles(scene: Scene, workload: Object) -> Iterator[str]:
     groups, policy = scene.truth.groups(), read_policy(workload)
+    if any(scene.truth.is_hopeless(unit) for unit in _list_kept(scene)):
+        # The user made it from such a template, and the partition keeps it: nothing is available.
+        yield from _list_in_objects(scene, groups)
+        return
     ready = [group.ordinal for group in groups if group.is_ready]
     if not len(groups) == len(ready) == policy.wanted:
         yield f"groups {[g.ordinal for g in groups]}, of which {ready} serve, not {policy.wanted}"

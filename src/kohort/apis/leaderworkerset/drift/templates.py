@@ -5,11 +5,14 @@ The operator restores what another client changed, and removes what it added. Wh
 template is in place, the partition protects all groups, and a group made from it has no revision
 of ours. A restart (``kubectl rollout restart``) is intended: it stays, and rolls.
 
+While a leader exists that was made from a newer template than the leader set shows, our view of
+the set is old (the watches of pods and of sets are not in step): nothing is known to be edited.
+
 For some seconds after a restore nothing else changes, and longer each time: a client that
 repeats its edit meets a raised partition, so no group is lost.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +39,7 @@ class Drift:
     edits: tuple[Edit, ...] = ()  # without restarts
     restart: Edit | None = None
     puts: PutBacks = field(default_factory=PutBacks)
+    is_unseen: bool = False  # a leader was made from a newer template than we see
 
     def describe(self, name: str) -> str:
         """The edits in a sentence for users."""
@@ -79,6 +83,24 @@ def find_drift(leader_set: SetFacts | None, render: Callable[[], Object], puts: 
     return Drift(tuple(e for e in edits if e.path[-1] != _RESTARTED), restart, puts)
 
 
+def is_behind(
+    leader_set: SetFacts | None, made_from: set[str], number: Callable[[], Mapping[str, int]]
+) -> bool:
+    """
+    Whether a leader was made from a newer template than the leader set has in our view.
+
+    ``number`` gives the numbers of the StatefulSet controller's own revisions: it stores one for
+    each template before it makes a pod from it, and the template in force has the highest.
+    """
+    if leader_set is None:
+        return False
+    status = leader_set.status
+    unknown = made_from - {status.current_revision, status.update_revision}
+    numbers = number() if unknown else {}
+    seen = numbers.get(status.update_revision)
+    return seen is not None and any(numbers.get(name, 0) > seen for name in unknown)
+
+
 def find_drifted(worker_set: SetFacts) -> tuple[Edit, ...]:
     """The edits to the template of a worker set, without restarts, which are intended."""
     return tuple(edit for edit in worker_set.edits if edit.path[-1] != _RESTARTED)
@@ -103,7 +125,7 @@ def judge_revision(label: str, made_from: str, leader_set: SetFacts, drift: Drif
     """The revision of a leader, by its label and its template's hash; empty: none of ours."""
     status = leader_set.status
     is_seen = status.observed_generation >= leader_set.metadata.generation
-    if not is_seen:
+    if not is_seen or drift.is_unseen:
         # Which leaders are old is unknown until the StatefulSet controller observes the template.
         known = (status.current_revision, status.update_revision)
         is_unknown = drift.puts.is_recent or (drift.edits and made_from not in known)

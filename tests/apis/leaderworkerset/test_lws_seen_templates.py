@@ -1,0 +1,50 @@
+"""What a leader was made from, where the watches of pods and of sets are not in step."""
+
+import pytest
+
+from kohort.apis.edits import Edit
+from kohort.apis.facts import Meta, SetFacts, SetStatusFacts
+from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.drift.templates import Drift, is_behind, judge_revision
+
+NUMBERS = {"x-first": 1, "x-second": 2, "x-third": 3}
+
+
+def leader_set(update: str = "x-second") -> SetFacts:
+    """The leader set as the operator sees it, which has the template ``update``."""
+    status = SetStatusFacts(
+        observed_generation=1, current_revision="x-second", update_revision=update
+    )
+    return SetFacts(Meta(name="x", generation=1, labels={labels.REVISION: "target"}), status=status)
+
+
+@pytest.mark.parametrize(
+    ("made_from", "is_old"),
+    [
+        ({"x-second"}, False),
+        ({"x-second", "x-third"}, True),
+        ({"x-first", "x-second"}, False),
+        ({"x-second", "x-deleted"}, False),
+        (set(), False),
+    ],
+)
+def test_only_a_leader_of_a_newer_template_shows_that_the_set_is_an_old_view(
+    made_from: set[str], is_old: bool
+):
+    assert is_behind(leader_set(), made_from, lambda: NUMBERS) is is_old
+
+
+def test_a_set_whose_own_template_is_not_numbered_is_taken_as_it_is():
+    assert not is_behind(leader_set("x-deleted"), {"x-third"}, lambda: NUMBERS)
+    assert not is_behind(None, {"x-third"}, lambda: NUMBERS)
+
+
+def test_a_leader_of_a_template_that_is_not_seen_yet_keeps_the_revision_of_its_label():
+    assert judge_revision("target", "x-third", leader_set(), Drift()) == ""
+    assert judge_revision("target", "x-third", leader_set(), Drift(is_unseen=True)) == "target"
+
+
+def test_beside_edits_a_leader_of_a_template_that_is_not_seen_yet_has_no_revision():
+    edits = (Edit(("f:spec", "f:template", "f:spec"), "kubectl"),)
+    drift = Drift(edits, is_unseen=True)
+    assert judge_revision("target", "x-third", leader_set(), drift) == ""
