@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from random import Random
 
 import orjson
@@ -185,6 +186,28 @@ def test_readers_with_indexes_of_their_own_share_one_watch():
         assert cluster.watches == 1
         assert found.keys("name", "first") == [("lab", "first")]
         assert found.keys("name", "second") == [("lab", "second")]
+
+    run_virtually(body)
+
+
+@dataclass
+class NameIndex:
+    """An index of another package: a value that can be compared and not hashed."""
+
+    def __call__(self, obj: Object) -> list[str]:
+        return [obj["metadata"]["name"]]
+
+
+def test_an_index_may_be_a_value_that_cannot_be_hashed():
+    async def body() -> None:
+        cluster, shared = await start()
+        readers = []
+        for _ in range(2):
+            found = Informers(cluster, TestTime(), Random(1), shared=shared)
+            readers.append(found.add(ALL, orjson.loads, {"name": NameIndex()}, optional=True))
+        one = User(cluster, shared)
+        await one.informers.wait_until_ready()
+        assert [reader.keys("name", "first") for reader in readers] == [[("lab", "first")]] * 2
 
     run_virtually(body)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import orjson
 import pytest
 
 from kohort.apis.carriers.failures import find_replaced, read_failures, write_failures
@@ -361,6 +362,24 @@ class TestRecords:
         assert find_replaced(notes, "x-third") == ("x-first",)
         assert find_replaced(notes, "x-second") == ()
         assert find_replaced({**notes, "x-second": "nonsense"}, "x-second") == ()
+
+    def test_a_record_that_is_not_known_in_force_is_not_replaced(self):
+        """The user goes back before the failure of a second unit was written there."""
+        first, later = (Failure(n, "r", "u", 1, T0 + n, Crash(f"x-{n}")) for n in (1, 3))
+        notes = {"x-first": write_failures([first]), "x-second": write_failures([first, later])}
+        assert find_replaced(notes, "x-first") == ()
+        assert find_replaced(notes, "x-second") == ("x-first",)
+
+    def test_a_record_that_was_forgotten_in_force_is_replaced(self):
+        old, new = (Failure(n, "r", "u", 1, T0 + n, Crash(f"x-{n}")) for n in (1, 3))
+        notes = {"x-first": write_failures([old]), "x-second": write_failures([new])}
+        assert find_replaced(notes, "x-second") == ("x-first",)
+
+    @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+    def test_a_moment_outside_of_all_years_can_be_written_again(self, at: str):
+        text = orjson.dumps({"0": {"incarnation": "u", "count": 1, "at": at}}).decode()
+        (record,) = read_failures([text])
+        assert record.at == 0.0 and read_failures([write_failures([record])]) == (record,)
 
     @pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"a": 1}', '{"1": {}}', "null"])
     def test_what_cannot_be_read_is_no_record(self, text: str):

@@ -2,7 +2,9 @@
 
 import operator
 from dataclasses import replace
+from sys import getrefcount
 
+import msgspec
 import pytest
 from group_lab import GroupLab, leader_worker, standalone, start
 from operator_lab import START
@@ -11,11 +13,12 @@ from test_instance_restarts import read_changed
 from kohort.apis.api import Snapshot
 from kohort.apis.references import Projection
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.names import config_name
 from kohort.apis.rolebasedgroup.objects.pods import INSTANCE_POD_READY
 from kohort.apis.rolebasedgroup.read import read
 from kohort.apis.rolebasedgroup.render import render
 from kohort.apis.rolebasedgroup.report import list_projections
-from kohort.cluster.actions import Create
+from kohort.cluster.actions import Create, Patch
 from kohort.cluster.kinds import CONFIG_MAP, POD
 from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.model.observed import Instance
@@ -49,6 +52,21 @@ async def test_the_discovery_text_is_written_once_for_a_group(lab: GroupLab):
     snapshot = replace(held, children={**held.children, CONFIG_MAP: ()})
     first, second = (find_config(snapshot) for _ in range(2))
     assert first is second
+
+
+async def test_a_text_that_another_client_wrote_is_put_back_and_not_kept(lab: GroupLab):
+    """A tenant could fill the operator's memory with texts of a megabyte."""
+    await start(lab, leader_worker())
+    held = read_changed(lab, lambda obj: None)[0]
+    found = next(c for c in held.children[CONFIG_MAP] if c.metadata.name == config_name("x"))
+    text = f"foreign {found.metadata.uid}"
+    edited = msgspec.structs.replace(found, text=text)
+    snapshot = replace(held, children={**held.children, CONFIG_MAP: (edited,)})
+    before = getrefcount(text)
+    reading = read(snapshot)
+    actions = render(snapshot, reading, plan(reading.workload, reading.observed, 0.0))
+    patched = [a for a in actions if isinstance(a, Patch) and a.address.kind == CONFIG_MAP]
+    assert len(patched) == 1 and getrefcount(text) == before
 
 
 def find_config(snapshot: Snapshot):

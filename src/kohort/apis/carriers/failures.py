@@ -6,8 +6,9 @@ compare. When another revision comes into force, the records stay where they are
 fails again, so all revisions are read. For each group the record on the revision in force counts,
 since each write there holds all that is known; otherwise the newest. Times alone do not show which
 record was written last: the controller's clock may have been put back. So the operator removes
-the records of other revisions once that in force has records: when the user goes back, a revision
-brings no records of long ago into force again. An unreadable record is ignored.
+the records of another revision once that in force has records which are as new: when the user
+goes back, a revision brings no records of long ago into force again. An unreadable record is
+ignored.
 """
 
 from collections.abc import Iterable, Mapping
@@ -79,9 +80,19 @@ def read_failures(texts: Iterable[str], in_force: str = "") -> tuple[Failure, ..
 
 def find_replaced(texts: Mapping[str, str], in_force: str) -> tuple[str, ...]:
     """The revisions whose records those of the revision in force have replaced, by name."""
-    if not _read_text(texts.get(in_force, "")):
+    held = {_name(failure): failure.at for failure in _read_text(texts.get(in_force, ""))}
+    if not held:
         return ()
-    return tuple(name for name, text in texts.items() if text and name != in_force)
+    # A text holds all that was known when its newest record was written. The user may have gone
+    # back to this revision before a later record of another unit was written here.
+    newest = max(held.values())
+    return tuple(
+        name
+        for name, text in texts.items()
+        if text
+        and name != in_force
+        and all(_name(f) in held or f.at <= newest for f in _read_text(text))
+    )
 
 
 def _write(failure: Failure) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Each API writes that place in labels and annotations of its own.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from kohort.apis.facts import Condition, Meta, PodFacts, Restarts
 from kohort.cluster.numbers import find_whole
@@ -113,13 +113,15 @@ def read_cost(text: str) -> int:
 
 
 def read_moment(stamp: str | None) -> float:
-    """A timestamp in seconds; 0 if it is missing or cannot be read."""
+    """A timestamp in seconds; 0 if it is missing, cannot be read, or is of no year that UTC has."""
     if not stamp:
         return 0.0
     try:
-        return datetime.fromisoformat(stamp).timestamp()
-    except ValueError:
+        moment = datetime.fromisoformat(stamp).timestamp()
+        datetime.fromtimestamp(moment, UTC)
+    except (ValueError, OverflowError):
         return 0.0
+    return moment
 
 
 def _phase_of(pod: PodFacts) -> Phase:

@@ -93,7 +93,8 @@ def _note_failures(found: Reading[Any], plan: Plan) -> tuple[Action, ...]:
     new = [f for f in failures if known.get(f.incarnation) != f]
     why = ", ".join(f"group {f.ordinal} failed for the {_nth(f.count)} time" for f in new[:3])
     address = Address(CONTROLLER_REVISION, found.workload.namespace, revision.metadata.name)
-    note = {"metadata": {"annotations": {labels.RESTARTS: write_failures(failures)}}}
+    annotations = {labels.RESTARTS: write_failures(failures)}
+    note = {"metadata": {"uid": revision.metadata.uid, "annotations": annotations}}
     return (Patch(address, note, why=f"{why} ({new[0].incarnation})"),)
 
 
@@ -104,8 +105,9 @@ def _forget_failures(found: Reading[Any]) -> Iterator[Action]:
         return
     own = [r.metadata for r in found.memory.revisions if r.metadata.controller == workload.uid]
     notes = {metadata.name: metadata.annotations.get(labels.RESTARTS, "") for metadata in own}
+    uids = {metadata.name: metadata.uid for metadata in own}
     for name in find_replaced(notes, revision.metadata.name):
-        note = {"metadata": {"annotations": {labels.RESTARTS: None}}}
+        note = {"metadata": {"uid": uids[name], "annotations": {labels.RESTARTS: None}}}
         address = Address(CONTROLLER_REVISION, workload.namespace, name)
         yield Patch(address, note, why=f"{revision.metadata.name} has the newer failures")
 

@@ -17,9 +17,9 @@ from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.coordination import make_policy
 from kohort.apis.rolebasedgroup.group_facts import read_adapter
 from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
-from kohort.apis.rolebasedgroup.objects.config import is_text_current, make_config_map
+from kohort.apis.rolebasedgroup.objects.config import make_config_map, write_listed
 from kohort.apis.rolebasedgroup.objects.services import choose_name, make_service
-from kohort.apis.rolebasedgroup.objects.templates import RoleContext
+from kohort.apis.rolebasedgroup.objects.templates import CONFIG_FILE, RoleContext
 from kohort.apis.rolebasedgroup.objects.workloads import keep_selector, keep_template, make_workload
 from kohort.apis.rolebasedgroup.revision import (
     GROUP_HISTORY,
@@ -113,12 +113,17 @@ class SetActions:
         found = next((c for c in held if c.metadata.name == name), None)
         if found is None:
             yield self._create(CONFIG_MAP, wanted, "pods read addresses from it")
-        elif found.metadata.controller == uid_of(self.snapshot.root) and not _is_told(
-            self.facts, found.text
+        elif found.metadata.controller == uid_of(self.snapshot.root) and not self._is_told(
+            found.text, wanted
         ):
             address = Address(CONFIG_MAP, found.metadata.namespace, name)
             body = {"metadata": {"uid": found.metadata.uid}, "data": wanted["data"]}
             yield Patch(address, body, why=f"ConfigMap {name} says other addresses")
+
+    def _is_told(self, text: str | None, wanted: Object) -> bool:
+        """Whether a text lists the addresses of the group's pods, in our format or upstream's."""
+        # Nearly all texts are ours, so upstream's is written only where one is not.
+        return text == wanted["data"][CONFIG_FILE] or text == _write_upstream(self.facts)
 
     def write_policy(self) -> Iterator[Action]:
         """Create or update the CoordinatedPolicy for a v1alpha1 group's coordination field."""
@@ -307,9 +312,9 @@ def _write_config(facts: GroupFacts) -> Object | None:
 
 
 @lru_cache(maxsize=1_024)
-def _is_told(facts: GroupFacts, text: str | None) -> bool:
-    """Whether a ConfigMap's text lists the addresses of a group's pods."""
-    return is_text_current(text, facts.group, facts.contexts)
+def _write_upstream(facts: GroupFacts) -> str:
+    """The text of a group's ConfigMap in upstream's format, written once for facts."""
+    return write_listed(facts.group, facts.contexts, as_upstream=True)
 
 
 def _delete(kind: Kind, found: Whole, why: str) -> Delete:

@@ -74,24 +74,25 @@ class _Table(Generic[T]):
         self.version = 0
         self.is_ready = False
         self.subscribers: list[Subscriber[T]] = []
-        self.indexes: dict[Index[T], _IndexTable[T]] = {}
+        self.indexes: list[_IndexTable[T]] = []
 
     def open_index(self, function: Index[T]) -> "_IndexTable[T]":
         """The index by this function, which all readers share that ask for an equal one."""
-        index = self.indexes.get(function)
+        # Functions are compared, not hashed: those of other packages may be values of any type.
+        index = next((held for held in self.indexes if held.function == function), None)
         if index is None:
-            index = self.indexes[function] = _IndexTable(function)
+            index = _IndexTable(function)
+            self.indexes.append(index)
             for key, entry in self.entries.items():
                 index.change(key, None, entry)
         index.readers += 1
         return index
 
-    def close_index(self, function: Index[T]) -> None:
+    def close_index(self, index: "_IndexTable[T]") -> None:
         """Drop an index that no other reader uses."""
-        index = self.indexes[function]
         index.readers -= 1
         if index.readers == 0:
-            del self.indexes[function]
+            self.indexes.remove(index)
 
     def change(self, difference: Difference[T]) -> None:
         """Apply one difference to the entries and all indexes."""
@@ -104,7 +105,7 @@ class _Table(Generic[T]):
             self.faults[key] = difference.fault
         else:
             self.faults.pop(key, None)
-        for index in self.indexes.values():
+        for index in self.indexes:
             index.change(key, old, new)
 
 
@@ -192,7 +193,7 @@ class Cache(Generic[T]):
         for subscriber in self._subscribers:
             self._table.subscribers.remove(subscriber)
         for index in self._indexes.values():
-            self._table.close_index(index.function)
+            self._table.close_index(index)
         self._subscribers, self._indexes = [], {}
 
 

@@ -38,14 +38,13 @@ def make_config_map(group: Object, contexts: list[RoleContext]) -> Object | None
 def is_current(found: Object, group: Object, contexts: list[RoleContext]) -> bool:
     """Whether a ConfigMap lists the right addresses, in our format or in upstream's."""
     text = as_map(found.get("data")).get(CONFIG_FILE)
-    return is_text_current(text, group, contexts)
+    return text in (write_listed(group, contexts), write_listed(group, contexts, True))
 
 
-def is_text_current(text: str | None, group: Object, contexts: list[RoleContext]) -> bool:
-    """Whether a ConfigMap's text lists the right addresses, in our format or in upstream's."""
+def write_listed(group: Object, contexts: list[RoleContext], as_upstream: bool = False) -> str:
+    """The text of the file, which lists the roles whose pods have addresses of their own."""
     listed = [context for context in contexts if context.role.has_ordinals]
-    # Nearly all texts are ours: the other form is written only to be compared with one that is not.
-    return text == write_config(group, listed) or text == write_config(group, listed, True)
+    return write_config(group, listed, as_upstream)
 
 
 def write_config(group: Object, contexts: list[RoleContext], as_upstream: bool = False) -> str:
