@@ -8,12 +8,14 @@ environment, and is found by that.
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 RUN_VARIABLE = "KOHORT_TEST_RUN"
+STARTED_SECONDS_MAX = 5.0
 
 
 def end_children(run: str) -> list[int]:
@@ -23,10 +25,21 @@ def end_children(run: str) -> list[int]:
     for folder in Path("/proc").glob("[0-9]*"):
         # A process of another user, or one that ended meanwhile, cannot be read.
         with suppress(OSError):
-            if word in (folder / "environ").read_bytes().split(b"\0"):
+            if word in _read_environment(folder).split(b"\0"):
                 os.kill(int(folder.name), signal.SIGKILL)
                 ended.append(int(folder.name))
     return ended
+
+
+def _read_environment(folder: Path) -> bytes:
+    """The variables of a process; one that was started just now has none for a moment."""
+    end = time.monotonic() + STARTED_SECONDS_MAX
+    while True:
+        found = (folder / "environ").read_bytes()
+        if found or time.monotonic() > end:
+            return found
+        # Only a process that runs a program has one: threads of the kernel and zombies have not.
+        (folder / "exe").readlink()
 
 
 @contextmanager

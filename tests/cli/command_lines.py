@@ -36,7 +36,7 @@ class Cli:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,  # for a machine that has much else to do
             check=False,
         )
         return Told(done.returncode, done.stdout, done.stderr)

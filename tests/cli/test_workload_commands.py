@@ -272,6 +272,7 @@ def test_a_revision_is_shown_with_its_template(kohort: RunKohort, cluster: Path)
 def test_an_image_is_set_where_the_container_is(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "image")
     hand.create(groups=1)
+    kohort("rollout", "status", "lws/image", "--timeout", "60s")
     words = ("rollout", "set-image", "lws/image")
     wrong = kohort(*words, "engin=engine:2")
     assert wrong.code == 1
