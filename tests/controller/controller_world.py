@@ -22,6 +22,27 @@ _START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 _RESOURCES = builtin_resources()
 
 
+class RefusingCluster(InProcessCluster):
+    """A cluster whose lists and watches fail while an error is set; open watches fail, too."""
+
+    error: ClusterError | None = None
+
+    async def list(self, selection: Selection) -> Listing:
+        if self.error:
+            raise self.error
+        return await super().list(selection)
+
+    async def watch(
+        self, selection: Selection, version: str, *, initial: bool = False
+    ) -> AsyncIterator[WatchEvent]:
+        if self.error:
+            raise self.error
+        async for change in super().watch(selection, version, initial=initial):
+            if self.error:
+                raise self.error
+            yield change
+
+
 class TestTime(LoopTime):
     """Timestamps that follow the loop's virtual time."""
 

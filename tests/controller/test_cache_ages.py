@@ -1,47 +1,23 @@
 """How old a cache is: nothing while its watch works, and longer and longer while it fails."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from random import Random
 from typing import Any
 
 import pytest
-from controller_world import ALL, TestTime, make_cluster
+from controller_world import ALL, RefusingCluster, TestTime, make_cluster
 
 from kohort.apis.facts import Whole
-from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import ClusterError, Forbidden, NotFound, Unavailable
-from kohort.cluster.port import Listing, Selection, WatchEvent
 from kohort.controller.caches.informers import Informers
 from kohort.simulation.virtual_loop import run_virtually
 
 QUIET_SECONDS = 300.0
 
 
-class Failing(InProcessCluster):
-    """A cluster whose lists and watches fail while an error is set; open ones fail, too."""
-
-    error: ClusterError | None = None
-
-    async def list(self, selection: Selection) -> Listing:
-        if self.error:
-            raise self.error
-        return await super().list(selection)
-
-    async def watch(
-        self, selection: Selection, version: str, *, initial: bool = False
-    ) -> AsyncIterator[WatchEvent]:
-        if self.error:
-            raise self.error
-        async for change in super().watch(selection, version, initial=initial):
-            if self.error:
-                raise self.error
-            yield change
-
-
 async def measure_ages(*errors: ClusterError | None, is_optional: bool = False) -> list[Any]:
     """The age of a cache after five minutes with each error in turn; None: it has none."""
-    cluster = Failing((await make_cluster()).api)
+    cluster = RefusingCluster((await make_cluster()).api)
     informers = Informers(cluster, TestTime(), Random(1))
     informers.add(ALL, Whole, optional=is_optional)
     task = asyncio.ensure_future(informers.run())

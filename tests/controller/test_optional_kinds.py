@@ -6,7 +6,7 @@ from random import Random
 
 import orjson
 import pytest
-from controller_world import ALL, TestTime, make_cluster
+from controller_world import ALL, RefusingCluster, TestTime, make_cluster
 
 from kohort.apis.facts import Whole
 from kohort.apiserver.inprocess import InProcessCluster
@@ -18,28 +18,9 @@ from kohort.controller.caches.informers import Informers
 from kohort.simulation.virtual_loop import run_virtually
 
 
-class Refusing(InProcessCluster):
-    """A cluster that lets nobody look, until it is told otherwise."""
-
-    error: ClusterError | None = None
-
-    async def list(self, selection: Selection) -> Listing:
-        if self.error:
-            raise self.error
-        return await super().list(selection)
-
-    async def watch(
-        self, selection: Selection, version: str, *, initial: bool = False
-    ) -> AsyncIterator[WatchEvent]:
-        if self.error:
-            raise self.error
-        async for change in super().watch(selection, version, initial=initial):
-            yield change
-
-
 async def reconcile(error: ClusterError) -> tuple[bool, bool, bool]:
     """Whether work may begin, whether the kind is absent then, and whether it is later."""
-    cluster = Refusing((await make_cluster()).api)
+    cluster = RefusingCluster((await make_cluster()).api)
     cluster.error = error
     informers = Informers(cluster, TestTime(), Random(1))
     informers.add(ALL, Whole, optional=True)
