@@ -7,7 +7,7 @@ import orjson
 import pytest
 from controller_world import CONFIGMAP, config_map, make_cluster
 
-from kohort.cluster.actions import Create, Delete, Patch
+from kohort.cluster.actions import Create, Delete, Patch, Premise
 from kohort.cluster.errors import (
     Forbidden,
     InternalError,
@@ -16,7 +16,8 @@ from kohort.cluster.errors import (
     NotFound,
     Unavailable,
 )
-from kohort.cluster.objects import uid_of
+from kohort.cluster.kinds import DEPLOYMENT
+from kohort.cluster.objects import Object, uid_of
 from kohort.cluster.port import Address, PatchType, Selection
 from kohort.controller.caches.cache import CacheWriter
 from kohort.controller.caches.watcher import Init, Mark, Metadata, Put, Ready
@@ -27,6 +28,13 @@ from kohort.controller.execute import Executor, Result
 
 def create(name: str, owner: str = "me") -> Create:
     return Create(CONFIGMAP, "lab", config_map(name, owner), why="it is wanted")
+
+
+def deployment(name: str) -> Object:
+    labels, engine = {"app": name}, {"name": "engine", "image": "engine:1"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [engine]}}
+    spec = {"selector": {"matchLabels": labels}, "template": template}
+    return {"metadata": {"name": name}, "spec": spec}
 
 
 def patch(name: str, **data: str) -> Patch:
@@ -99,6 +107,42 @@ async def test_what_was_read_by_name_is_deleted_though_no_cache_has_it():
     assert len((await cluster.list(Selection(CONFIGMAP, "lab"))).items) == 1
     await executor.run([Delete(CONFIGMAP, "lab", "a", uid, is_unseen=True)])
     assert not (await cluster.list(Selection(CONFIGMAP, "lab"))).items
+
+
+@pytest.mark.parametrize(
+    ("uid", "generations", "result"),
+    [
+        ("", 0, Result.DONE),
+        ("", 1, Result.CONFLICT),
+        ("", -1, Result.CONFLICT),
+        ("another", 0, Result.CONFLICT),
+    ],
+    ids=["as seen", "a newer view", "an older view", "another object"],
+)
+async def test_an_object_is_deleted_only_on_the_generation_that_the_plan_was_made_on(
+    uid: str, generations: int, result: Result
+):
+    cluster = await make_cluster()
+    held = await cluster.create(DEPLOYMENT, "lab", deployment("set"))
+    child = await cluster.create(CONFIGMAP, "lab", config_map("a"))
+    await cluster.patch(Address(DEPLOYMENT, "lab", "set"), {"spec": {"replicas": 5}})
+    seen = held["metadata"]["generation"] + 1 + generations
+    premise = Premise(Address(DEPLOYMENT, "lab", "set"), uid or uid_of(held), seen)
+    action = Delete(CONFIGMAP, "lab", "a", uid_of(child), premise=premise)
+    [outcome] = await Executor(cluster).run([action])
+    assert outcome.result is result
+    kept = (await cluster.list(Selection(CONFIGMAP, "lab"))).items
+    assert bool(kept) is (result is Result.CONFLICT)
+
+
+async def test_nothing_is_deleted_if_what_the_plan_was_made_on_is_gone():
+    cluster = await make_cluster()
+    child = await cluster.create(CONFIGMAP, "lab", config_map("a"))
+    premise = Premise(Address(DEPLOYMENT, "lab", "set"), "uid", 1)
+    action = Delete(CONFIGMAP, "lab", "a", uid_of(child), premise=premise)
+    [outcome] = await Executor(cluster).run([action])
+    assert (outcome.result, outcome.is_unknown) == (Result.CONFLICT, True)
+    assert "Deployment set" in outcome.message
 
 
 async def test_a_create_that_meets_an_object_of_another_says_whose():

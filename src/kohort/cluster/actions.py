@@ -40,6 +40,15 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
+class Premise:
+    """The generation of another object, as the caches have it, that an action follows from."""
+
+    address: Address
+    uid: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
 class Delete:
     """Delete the object with that uid and no other. A missing object counts as success."""
 
@@ -52,6 +61,7 @@ class Delete:
     disrupts: bool = False  # another controller must make the object again
     undoes: str = ""  # the other client's edit, in a sentence, where this delete undoes it
     is_unseen: bool = False  # the object was read by name, and the caches do not select it
+    premise: Premise | None = None  # nothing is deleted if the API server has another generation
 
 
 Action = Create | Patch | Delete

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.actions import Action, Create, Delete, Patch, Premise
 from kohort.cluster.errors import (
     AlreadyExists,
     BadRequest,
@@ -251,6 +251,8 @@ class Executor:
         if not self._deletions.may_repeat(address):
             why = f"{action.kind.name} {address.name} comes back at once: it is deleted later"
             return Outcome(action, Result.FAILED, message=why)
+        if action.premise and (outdated := await self._find_outdated(action, action.premise)):
+            return outdated
         try:
             await self._cluster.delete(address, uid=action.uid, propagation=action.propagation)
         except NotFound as error:
@@ -262,6 +264,16 @@ class Executor:
         self._deletions.note(address)
         self.departures.note_deleted(address, action.uid)
         return Outcome(action, Result.DONE)
+
+    async def _find_outdated(self, action: Action, premise: Premise) -> Outcome | None:
+        """A conflict if the API server has another generation than the plan was made on."""
+        address = premise.address
+        found = await self._find(address)
+        held = (uid_of(found), metadata_of(found).get("generation")) if found else None
+        if held == (premise.uid, premise.generation):
+            return None
+        why = f"{address.kind.name} {address.name} is not as in our caches: we plan again"
+        return Outcome(action, Result.CONFLICT, message=why)
 
     def _note(self, key: Hashable, outcome: Outcome) -> None:
         action = outcome.action

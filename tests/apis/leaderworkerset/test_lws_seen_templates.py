@@ -5,7 +5,15 @@ import pytest
 from kohort.apis.edits import Edit
 from kohort.apis.facts import Meta, SetFacts, SetStatusFacts
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.drift.templates import Drift, is_behind, judge_revision
+from kohort.apis.leaderworkerset.drift.templates import (
+    Drift,
+    find_premise,
+    is_behind,
+    judge_revision,
+)
+from kohort.cluster.actions import Premise
+from kohort.cluster.kinds import STATEFUL_SET
+from kohort.cluster.port import Address
 
 NUMBERS = {"x-first": 1, "x-second": 2, "x-third": 3}
 
@@ -15,7 +23,10 @@ def leader_set(update: str = "x-second") -> SetFacts:
     status = SetStatusFacts(
         observed_generation=1, current_revision="x-second", update_revision=update
     )
-    return SetFacts(Meta(name="x", generation=1, labels={labels.REVISION: "target"}), status=status)
+    marks = {labels.REVISION: "target"}
+    return SetFacts(
+        Meta(name="x", namespace="lab", uid="u", generation=1, labels=marks), status=status
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,6 +48,24 @@ def test_only_a_leader_of_a_newer_template_shows_that_the_set_is_an_old_view(
 def test_a_set_whose_own_template_is_not_numbered_is_taken_as_it_is():
     assert not is_behind(leader_set("x-deleted"), {"x-third"}, lambda: NUMBERS)
     assert not is_behind(None, {"x-third"}, lambda: NUMBERS)
+
+
+@pytest.mark.parametrize("made_from", ["x-first", "x-third", "x-deleted"])
+def test_a_leader_of_a_template_that_the_set_does_not_name_is_deleted_if_the_set_is_confirmed(
+    made_from: str,
+):
+    """With or without a number: an unnumbered template may be the newest or a deleted one."""
+    confirmed = Premise(Address(STATEFUL_SET, "lab", "x"), "u", generation=1)
+    assert find_premise(leader_set(), made_from) == confirmed
+
+
+@pytest.mark.parametrize("made_from", ["x-second", "x-third", ""])
+def test_a_leader_of_a_template_that_the_set_names_is_deleted_without_a_question(made_from: str):
+    assert find_premise(leader_set("x-third"), made_from) is None
+
+
+def test_without_a_leader_set_there_is_nothing_to_confirm():
+    assert find_premise(None, "x-third") is None
 
 
 def test_a_leader_of_a_template_that_is_not_seen_yet_keeps_the_revision_of_its_label():

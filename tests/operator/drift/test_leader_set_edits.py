@@ -103,6 +103,36 @@ async def test_a_restart_that_a_partition_holds_back_is_no_drift(lab: Lab, strat
     assert truth.breaches == []
 
 
+def templates(lab: Lab) -> list[str]:
+    names = [f"x-{i}" for i in range(4)]
+    leaders = [lab.find(kinds.POD, name) or {} for name in names]
+    return [leader["metadata"]["labels"]["controller-revision-hash"] for leader in leaders]
+
+
+@STRATEGIES
+async def test_a_leader_of_a_template_whose_revision_was_deleted_by_hand_is_still_made_anew(
+    lab: Lab, strategy: str
+):
+    """No cache tells an unnumbered template from one that is too new to be seen."""
+    await bring_up(lab, strategy)
+    path = "/spec/rolloutStrategy/rollingUpdateConfiguration/partition"
+    await lab.edit("x", {"op": "add", "path": path, "value": 3})
+    await restart(lab)
+    await rest(lab)
+    await lab.edit("x", {"op": "replace", "path": path, "value": 4})
+    await rest(lab)
+    await restart(lab, stamp="2026-01-01T11:00:00Z")
+    await rest(lab)
+    status = (lab.find(kinds.STATEFUL_SET, "x") or {})["status"]
+    orphan = templates(lab)[3]
+    assert orphan not in (status["currentRevision"], status["updateRevision"])
+    await lab.delete(kinds.CONTROLLER_REVISION, orphan)
+    await lab.edit("x", {"op": "replace", "path": path, "value": 0})
+    await rest(lab)
+    assert stamps(lab) == {"2026-01-01T11:00:00Z"}
+    assert set(templates(lab)) == {status["updateRevision"]}
+
+
 @STRATEGIES
 async def test_a_foreign_image_is_put_back_and_groups_made_from_it_roll_back(
     lab: Lab, strategy: str

@@ -25,7 +25,7 @@ from kohort.apis.leaderworkerset.drift.place_labels import put_places_back
 from kohort.apis.leaderworkerset.drift.scale import PART as SCALE
 from kohort.apis.leaderworkerset.drift.scale import describe_scale, put_workers_back
 from kohort.apis.leaderworkerset.drift.services import bring_service
-from kohort.apis.leaderworkerset.drift.templates import find_additions
+from kohort.apis.leaderworkerset.drift.templates import find_additions, find_premise
 from kohort.apis.leaderworkerset.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.history import mark_served, render_history
 from kohort.apis.leaderworkerset.objects.differences import find_differences
@@ -34,7 +34,7 @@ from kohort.apis.leaderworkerset.objects.services import group_service, shared_s
 from kohort.apis.leaderworkerset.objects.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.read import READER, Memory, find_revision, number_of
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
-from kohort.apis.leaderworkerset.set_revisions import find_template_revision
+from kohort.apis.leaderworkerset.set_revisions import SET_REVISION, find_template_revision
 from kohort.apis.leaderworkerset.stuck_leaders import release_leaders
 from kohort.apis.leaderworkerset.workers import find_following
 from kohort.cluster.actions import Action, Create, Delete, Patch
@@ -93,7 +93,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
                 yield from _worker_set_actions(snapshot, memory, held, leader, gangs)
     yield from gangs.collect(reading)
     edits = describe_edited(reading.observed.groups, snapshot.all(POD))
-    yield from _deletions(plan, leaders, edits)
+    yield from _deletions(plan, leaders, edits, memory.leader_set)
     yield from release_leaders(snapshot)
     if plan.report.is_done:
         yield from render_history(snapshot.root, memory.revisions, memory.key)
@@ -292,7 +292,9 @@ def _worker_set_actions(
     yield Create(STATEFUL_SET, namespace_of(snapshot.root), body, why)
 
 
-def _deletions(plan: Plan, leaders: dict[int, PodFacts], edits: dict[int, str]) -> Iterator[Action]:
+def _deletions(
+    plan: Plan, leaders: dict[int, PodFacts], edits: dict[int, str], live: SetFacts | None
+) -> Iterator[Action]:
     for retired in plan.step.retire:
         if retired.ordinal not in leaders:
             continue
@@ -307,6 +309,7 @@ def _deletions(plan: Plan, leaders: dict[int, PodFacts], edits: dict[int, str]) 
             why=retired.why,
             disrupts=True,
             undoes=edits.get(retired.ordinal, ""),
+            premise=find_premise(live, metadata.labels.get(SET_REVISION, "")),
         )
 
 

@@ -7,6 +7,9 @@ of ours. A restart (``kubectl rollout restart``) is intended: it stays, and roll
 
 While a leader exists that was made from a newer template than the leader set shows, our view of
 the set is old (the watches of pods and of sets are not in step): nothing is known to be edited.
+The numbers of the stored revisions tell which template is newer. A template without a number is
+either that of a deleted revision or so new that the watch of revisions is late as well, and no
+cache tells which: a leader of it is deleted only if the API server confirms our view of the set.
 
 For some seconds after a restore nothing else changes, and longer each time: a client that
 repeats its edit meets a raised partition, so no group is lost.
@@ -23,8 +26,10 @@ from kohort.apis.edits import Edit, Path, locate
 from kohort.apis.facts import SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.put_backs import PutBacks
-from kohort.cluster.kinds import POD
+from kohort.cluster.actions import Premise
+from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import Object, name_of
+from kohort.cluster.port import Address
 from kohort.model.observed import Group
 
 TEMPLATE = ("f:spec", "f:template")
@@ -99,6 +104,22 @@ def is_behind(
     numbers = number() if unknown else {}
     seen = numbers.get(status.update_revision)
     return seen is not None and any(numbers.get(name, 0) > seen for name in unknown)
+
+
+def find_premise(leader_set: SetFacts | None, made_from: str) -> Premise | None:
+    """
+    What the API server has to confirm before a leader of this template is deleted.
+
+    A leader set of the same generation has the same template, so no leader is newer than that.
+    Leaders of the templates that the set's status names need no request.
+    """
+    if leader_set is None or not made_from:
+        return None
+    metadata, status = leader_set.metadata, leader_set.status
+    if made_from in (status.current_revision, status.update_revision):
+        return None
+    address = Address(STATEFUL_SET, metadata.namespace, metadata.name)
+    return Premise(address, metadata.uid, metadata.generation)
 
 
 def find_drifted(worker_set: SetFacts) -> tuple[Edit, ...]:
