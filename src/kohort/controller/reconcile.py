@@ -174,7 +174,7 @@ class Reconciler:
                 ruling.recheck_seconds if ruling else None,
             ),
             result.is_failed or is_failed,
-            result.actions + len(actions),
+            result.actions + len(outcomes),
             _list_reasons(decided, memory),
             reading.observed,
             summary.done,
