@@ -2,9 +2,10 @@
 
 import json
 
-from group_lab import GroupLab, group, leader_worker, standalone, start
+from group_lab import KIND, GroupLab, group, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apiserver.store.entries import Event
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, name_of
 
@@ -116,3 +117,26 @@ async def test_an_update_in_place_closes_the_gates_of_a_pod_that_is_alone(lab: G
     await lab.until(lambda: lab.images() == {"engine:2"}, 30)
     assert gates_of(next(iter(lab.pods().values())))["InstancePodReady"] == "False"
     await lab.until(lab.is_done, 60)
+
+
+async def test_statuses_of_instances_do_not_delay_that_of_their_group(lab: GroupLab):
+    """The group becomes ready a moment after its first instance, and says so first."""
+    first, second = standalone("a", 1), standalone("b", 1)
+    for role, seconds in ((first, "3s"), (second, "3100ms")):
+        notes = {"pull-for": "10ms", "start-for": "10ms", "ready-after": seconds}
+        stages = {f"sim.kohort.dev/{stage}": text for stage, text in notes.items()}
+        role["standalonePattern"]["template"]["metadata"] = {"annotations": stages}
+    seen: list[tuple[str, bool]] = []
+    for kind in (KIND, labels.INSTANCE):
+        bucket = lab.api.registry.of(kind).bucket
+        lab.api.store.subscribe(bucket, lambda event: seen.append(read_ready(event)))
+    await start(lab, first, second)
+    await lab.until(lambda: ("x-a-0", True) in seen)
+    assert seen.index(("x", True)) < seen.index(("x-a-0", True))
+
+
+def read_ready(event: Event) -> tuple[str, bool]:
+    obj = event.entry.decode()
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    ready = ("Ready", "RoleInstanceReady")
+    return name_of(obj), any(c["type"] in ready and c["status"] == "True" for c in conditions)
