@@ -1,6 +1,7 @@
 """The executor: what becomes of each action, and what is not even tried."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -17,7 +18,7 @@ from kohort.cluster.errors import (
     Unavailable,
 )
 from kohort.cluster.kinds import DEPLOYMENT
-from kohort.cluster.objects import Object, uid_of
+from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.cluster.port import Address, PatchType, Selection
 from kohort.controller.caches.cache import CacheWriter
 from kohort.controller.caches.watcher import Init, Mark, Metadata, Put, Ready
@@ -209,6 +210,82 @@ async def test_creates_start_slowly_and_other_actions_do_not_wait_for_them():
     await Executor(cluster).run(actions)  # type: ignore[arg-type]
     # Two followed each of the four that succeeded.
     assert cluster.calls == {"create": 1 + 2 * 4, "patch": 9}
+
+
+def owner(name: str, *children: str) -> Create:
+    """A create whose children bear the uid of the stored object."""
+
+    def follow(stored: Object) -> list[Create]:
+        return [create(child, uid_of(stored)) for child in children]
+
+    return replace(create(name), then=follow)
+
+
+async def test_children_follow_from_their_owner_as_it_is_stored():
+    cluster = await make_cluster()
+    outcomes = await Executor(cluster).run([owner("a", "a-0", "a-1"), create("b")])
+    assert [name_of(o.action.obj) for o in outcomes] == ["a", "b", "a-0", "a-1"]  # type: ignore[union-attr]
+    found = await cluster.read(Address(CONFIGMAP, "lab", "a-1"))
+    assert outcomes[0].stored is not None
+    assert found["metadata"]["ownerReferences"][0]["uid"] == uid_of(outcomes[0].stored)
+
+
+async def test_children_of_children_follow_too():
+    cluster = await make_cluster()
+    top = replace(create("a"), then=lambda _: [owner("b", "c")])
+    outcomes = await Executor(cluster).run([top])
+    assert [o.result for o in outcomes] == [Result.DONE] * 3
+    assert len((await cluster.list(Selection(CONFIGMAP, "lab"))).items) == 3
+
+
+async def test_an_apply_that_creates_is_followed_and_one_that_changes_is_not():
+    cluster = await make_cluster()
+    await cluster.create(CONFIGMAP, "lab", config_map("old"))
+    kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+    actions = [
+        Patch(
+            Address(CONFIGMAP, "lab", name),
+            {**kind, "metadata": {"name": name}, "data": {"a": "b"}},
+            PatchType.APPLY,
+            "me",
+            makes=True,
+            then=lambda stored: [create(f"child-of-{name_of(stored)}")],
+        )
+        for name in ("old", "new")
+    ]
+    await Executor(cluster).run(actions)
+    held = (await cluster.list(Selection(CONFIGMAP, "lab"))).items
+    assert {name_of(orjson.loads(raw)) for raw in held} == {"old", "new", "child-of-new"}
+
+
+async def test_nothing_follows_from_an_object_that_existed():
+    """Its children may be anywhere, which the caches will show."""
+    cluster = await make_cluster()
+    await cluster.create(CONFIGMAP, "lab", config_map("a", "me"))
+    outcomes = await Executor(cluster).run([owner("a", "a-0")])
+    assert [outcome.result for outcome in outcomes] == [Result.EXISTS]
+
+
+async def test_a_refused_child_costs_one_request_for_all_owners():
+    cluster = Failing(Invalid("bad template"), after=1)
+    actions = [replace(create("a"), then=lambda _: [create(f"a-{n}") for n in range(100)])]
+    outcomes = await Executor(cluster).run(actions)  # type: ignore[arg-type]
+    assert cluster.calls["create"] <= 3
+    assert {o.result for o in outcomes} == {Result.DONE, Result.REFUSED, Result.SKIPPED}
+
+
+async def test_the_key_waits_for_what_followed():
+    cluster = await make_cluster()
+    cache = CacheWriter(Selection(CONFIGMAP), orjson.loads)
+    cache.apply(Init())
+    cache.apply(Ready("1"))
+    marks = Watermarks([cache.reader])
+    first, last = await Executor(cluster, marks).run([owner("a", "a-0")], key="k")
+    assert first.stored is not None and last.stored is not None
+    cache.apply(Mark(first.stored["metadata"]["resourceVersion"]))
+    assert not marks.is_caught_up("k")
+    cache.apply(Mark(last.stored["metadata"]["resourceVersion"]))
+    assert marks.is_caught_up("k")
 
 
 async def test_who_does_not_lead_does_not_write():

@@ -59,6 +59,26 @@ def test_one_that_is_held_waits_for_its_first_second_unless_it_says_ready():
     assert may_write(hasty, 10.1, is_ready=True)
 
 
+def test_one_that_is_held_pauses_while_its_workload_is_not_ready():
+    times = WriteTimes(pause=0.2)
+    times.hold([THING], 10.0)
+    assert not may_write(times, 10.1, is_ready=True)
+    assert may_write(times, 10.2, is_ready=True)
+
+
+def test_the_pause_ends_when_its_workload_is_ready():
+    times = WriteTimes(pause=0.2)
+    times.hold([THING], 10.0)
+    times.pause = 0.0
+    assert may_write(times, 10.1, is_ready=True)
+
+
+def test_one_that_becomes_ready_again_does_not_pause():
+    times = WriteTimes(pause=0.2)
+    assert may_write(times, 10.0, is_ready=False)
+    assert may_write(times, 10.3, is_ready=True)
+
+
 def test_what_is_forgotten_is_written_as_at_first():
     times = WriteTimes()
     assert may_write(times, 10.0, is_ready=True)

@@ -4,9 +4,14 @@ Actions: what a plan wants done to objects, as values.
 An action says why it is taken, for logs and for ``kohort why``. Names of children are
 deterministic and deletes carry a uid, so an action that is carried out twice, or
 on an old view, meets a conflict and never makes a second object.
+
+Where a child can only be written when its owner exists, the create of the owner may say what
+follows from the stored object. That saves the wait for the caches and no more: a plan that finds
+the owner without the child writes the same child.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Address, PatchType
@@ -20,6 +25,7 @@ class Create:
     namespace: str
     obj: Object
     why: str = ""
+    then: "FollowUps" = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,7 @@ class Patch:
     undoes_part: str = ""  # the part that the edit is about, where parts are restored one by one
     makes: bool = False  # an apply that creates: an object of another owner is left alone
     prepares: "Patch | None" = None  # the write that follows when this one succeeds
+    then: "FollowUps" = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,9 @@ class Delete:
 
 
 Action = Create | Patch | Delete
+
+# The writes that follow from the new object, as the API server stored it; none if it existed.
+FollowUps = Callable[[Object], Iterable[Action]] | None
 
 
 def address_of(action: Action) -> Address:

@@ -2,16 +2,16 @@
 The executor: it sends the actions of a plan to the API server and names each result.
 
 Actions of a plan do not depend on each other, so they run concurrently, within a
-limit. Creates of one kind start slowly: one, then two for each that succeeded, and
-no more after one that did not: a template that the API server refuses costs one
-request, not a thousand. The executor retries nothing; the next plan sees which
-actions are still needed.
+limit; what follows from a new object begins when the API server has stored that. Creates
+of one kind start slowly: one, then two for each that succeeded, and no more after one
+that did not: a template that the API server refuses costs one request, not a thousand.
+The executor retries nothing; the next plan sees which actions are still needed.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from kohort.cluster.actions import Action, Create, Delete, Patch, Premise
@@ -74,6 +74,7 @@ class Outcome:
     stored: Object | None = None  # the object as the API server has it now
     message: str = ""
     error: KohortError | None = None
+    is_new: bool = False  # the object did not exist before
 
     @property
     def is_success(self) -> bool:
@@ -124,27 +125,7 @@ class Executor:
 
     async def run(self, actions: Sequence[Action], key: Hashable = None) -> list[Outcome]:
         """Run all actions; the key's next plan waits until the caches have seen its writes."""
-        outcomes: dict[int, Outcome] = {}
-        creates: dict[Kind, list[int]] = {}
-        others = []
-        for number, action in enumerate(actions):
-            if isinstance(action, Create):
-                creates.setdefault(action.kind, []).append(number)
-            else:
-                others.append(number)
-
-        async def run(number: int) -> bool:
-            outcomes[number] = await self._carry_out(key, actions[number])
-            return outcomes[number].is_success
-
-        async with asyncio.TaskGroup() as group:
-            for number in others:
-                group.create_task(run(number))
-            for numbers in creates.values():
-                group.create_task(_start_slowly(run, numbers, self._at_once))
-        for numbers in creates.values():
-            _fill_skipped(actions, numbers, outcomes)
-        return [outcomes[number] for number in range(len(actions))]
+        return await _Run(lambda action: self._carry_out(key, action), self._at_once).run(actions)
 
     async def _carry_out(self, key: Hashable, action: Action) -> Outcome:
         async with self._calls:
@@ -187,7 +168,7 @@ class Executor:
             self._creations.note(address)
         if makes:
             self.departures.note_made(address, _owner_uid(body))
-        return Outcome(action, Result.DONE, stored)
+        return Outcome(action, Result.DONE, stored, is_new=is_new)
 
     async def _find(self, address: Address) -> Object | None:
         try:
@@ -225,7 +206,7 @@ class Executor:
             return await self._show(outcome, address)
         self._creations.note(address)
         self.departures.note_made(address, _owner_uid(action.obj))
-        return Outcome(action, Result.DONE, stored)
+        return Outcome(action, Result.DONE, stored, is_new=True)
 
     async def _show(self, outcome: Outcome, address: Address) -> Outcome:
         """Restore the label of our object by which the caches select it, if it was removed."""
@@ -315,42 +296,73 @@ def _owner_uid(obj: Object) -> str:
     return str((find_controller(obj) or {}).get("uid", ""))
 
 
-async def _start_slowly(
-    run: Callable[[int], Awaitable[bool]], numbers: Sequence[int], at_once: int
-) -> None:
-    """Run one, then two for each success, within a limit; start no more after a failure."""
-    waiting = deque(numbers)
-    running = 0
+@dataclass(slots=True)
+class _Line:
+    """The creates of one kind, which start slowly."""
 
-    async def follow(number: int) -> None:
-        nonlocal running
-        if not await run(number):
-            waiting.clear()
-        running -= 1
-        start(2)
-
-    def start(count: int) -> None:
-        nonlocal running
-        for _ in range(min(count, len(waiting), at_once - running)):
-            running += 1
-            group.create_task(follow(waiting.popleft()))
-
-    async with asyncio.TaskGroup() as group:
-        start(1)
+    waiting: deque[int] = field(default_factory=deque)
+    running: int = 0
+    room: int = 1  # how many may run at once: one more after each success
+    failure: Outcome | None = None  # the first create that did not succeed; none starts after it
 
 
-def _fill_skipped(
-    actions: Sequence[Action], numbers: Sequence[int], outcomes: dict[int, Outcome]
-) -> None:
-    """Give each create that was not sent the error of the create that failed before it."""
-    tried = [outcomes[number] for number in numbers if number in outcomes]
-    cause = next((outcome for outcome in tried if not outcome.is_success), None)
-    for number in numbers:
-        if number not in outcomes:
-            assert cause is not None, "creates end early only when one did not succeed"
-            outcomes[number] = Outcome(
-                actions[number], Result.SKIPPED, message=cause.message, error=cause.error
-            )
+class _Run:
+    """The actions of one plan, and those that follow from the objects that they create."""
+
+    def __init__(self, carry_out: Callable[[Action], Awaitable[Outcome]], at_once: int) -> None:
+        self._carry_out = carry_out
+        self._at_once = at_once
+        self._actions: list[Action] = []
+        self._outcomes: dict[int, Outcome] = {}
+        self._lines: dict[Kind, _Line] = {}
+        self._tasks = asyncio.TaskGroup()
+
+    async def run(self, actions: Sequence[Action]) -> list[Outcome]:
+        """The outcome of each action, in their order, then those of what followed from them."""
+        async with self._tasks:
+            self._add(actions)
+        return [self._outcomes.get(n) or self._skip(n) for n in range(len(self._actions))]
+
+    def _add(self, actions: Iterable[Action]) -> None:
+        for action in actions:
+            number = len(self._actions)
+            self._actions.append(action)
+            if isinstance(action, Create):
+                self._lines.setdefault(action.kind, _Line()).waiting.append(number)
+            else:
+                self._tasks.create_task(self._finish(number))
+        for line in self._lines.values():
+            self._start(line)
+
+    def _start(self, line: _Line) -> None:
+        while line.waiting and line.running < line.room and line.failure is None:
+            line.running += 1
+            self._tasks.create_task(self._follow(line, line.waiting.popleft()))
+
+    async def _follow(self, line: _Line, number: int) -> None:
+        outcome = await self._finish(number)
+        line.running -= 1
+        if outcome.is_success:
+            line.room = min(line.room + 1, self._at_once)
+        else:
+            line.failure = line.failure or outcome
+        self._start(line)
+
+    async def _finish(self, number: int) -> Outcome:
+        action = self._actions[number]
+        outcome = self._outcomes[number] = await self._carry_out(action)
+        then = None if isinstance(action, Delete) else action.then
+        if then is not None and outcome.is_new and outcome.stored is not None:
+            self._add(then(outcome.stored))
+        return outcome
+
+    def _skip(self, number: int) -> Outcome:
+        """The outcome of a create that was not sent, with the error of the one that failed."""
+        action = self._actions[number]
+        assert isinstance(action, Create), "other actions are always sent"
+        cause = self._lines[action.kind].failure
+        assert cause is not None, "creates end early only when one did not succeed"
+        return Outcome(action, Result.SKIPPED, message=cause.message, error=cause.error)
 
 
 def _compare(action: Create, existing: Object, error: AlreadyExists) -> Outcome:

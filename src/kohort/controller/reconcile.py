@@ -38,7 +38,12 @@ from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
 from kohort.controller.refusals import Refusals
 from kohort.controller.stalled_condition import clear_stall, write_stall
-from kohort.controller.status_writer import StatusWriter, WriteTimes, find_status
+from kohort.controller.status_writer import (
+    PAUSE_SECONDS,
+    StatusWriter,
+    WriteTimes,
+    find_status,
+)
 from kohort.model.observed import Observed
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
@@ -162,6 +167,7 @@ class Reconciler:
             notices = list_events(snapshot, reading, decided, summary)
             self._events.emit(snapshot.root, notices, now)
         projections = self._api.list_projections(snapshot, reading, decided, now)
+        memory.projected_times.pause = _find_pause(ruling.health if ruling else None, outcomes)
         result = await self._project(result, projections, memory, key, elapsed)
         is_failed |= any(outcome.is_unknown for outcome in outcomes)
         return ReconcileResult(
@@ -174,7 +180,7 @@ class Reconciler:
                 ruling.recheck_seconds if ruling else None,
             ),
             result.is_failed or is_failed,
-            result.actions + len(actions),
+            result.actions + len(outcomes),
             _list_reasons(decided, memory),
             reading.observed,
             summary.done,
@@ -280,6 +286,17 @@ class Reconciler:
             is_failed=result.is_failed or any(each.is_failed for each in done),
             actions=result.actions + sum(each.writes for each in done),
         )
+
+
+def _find_pause(health: Health | None, outcomes: list[Outcome]) -> float:
+    """
+    How long the first statuses of ready children wait: while the workload only waits for others.
+
+    A plan that deletes or creates because a child is ready tells so in the same reconcile.
+    """
+    is_ready = health is not None and health.word is Word.READY
+    is_waiting = all(address_of(each.action).part == "status" for each in outcomes)
+    return PAUSE_SECONDS if is_waiting and not is_ready else 0.0
 
 
 def _list_reasons(decided: Plan, memory: Memory) -> tuple[str, ...]:

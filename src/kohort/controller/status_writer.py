@@ -5,8 +5,9 @@ The operator does not write a status that is stored already, and writes each sta
 a second: a later status waits, and the workload is reconciled again when the second is over. The
 first status of a child waits as well, since a new child changes at once. A status that becomes
 ready does not wait, since users and controllers wait for it; but an object that flaps may be early
-once in two seconds only. The merge patch removes an old key by a null, at any depth; a wanted null
-means that the key is absent.
+once in two seconds only, and the first status of a child pauses while its workload waits for other
+children: theirs would delay the status that users wait for. The merge patch removes an old key by a
+null, at any depth; a wanted null means that the key is absent.
 """
 
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ from kohort.controller.execute import Executor, Result
 
 STATUS_SECONDS_MIN = 1.0
 EARLY_SECONDS_MIN = 2.0  # between two statuses of one object that did not wait for their second
+PAUSE_SECONDS = 0.2  # of the first status of a ready child, while its workload is not ready
 
 
 @dataclass(slots=True)
@@ -30,6 +32,7 @@ class WriteTimes:
     last: dict[Address, float] = field(default_factory=dict)
     ready: set[Address] = field(default_factory=set)  # objects whose last status said ready
     early: dict[Address, float] = field(default_factory=dict)  # when one last did not wait
+    pause: float = 0.0  # how long a status that says ready waits after the hold or the last one
 
     def forget_others(self, kept: set[Address]) -> None:
         """Drop the write times of all objects but these."""
@@ -44,10 +47,11 @@ class WriteTimes:
 
     def find_wait(self, address: Address, elapsed: float, *, is_ready: bool) -> float:
         """The seconds until a status may be written; zero or less if it may be written now."""
-        wait = self.last.get(address, -STATUS_SECONDS_MIN) + STATUS_SECONDS_MIN - elapsed
+        last = self.last.get(address, -STATUS_SECONDS_MIN)
+        wait = last + STATUS_SECONDS_MIN - elapsed
         if is_ready and address not in self.ready:
             early = self.early.get(address, -EARLY_SECONDS_MIN)
-            return min(wait, early + EARLY_SECONDS_MIN - elapsed)
+            return min(wait, max(early + EARLY_SECONDS_MIN, last + self.pause) - elapsed)
         return wait
 
     def note(self, address: Address, elapsed: float, *, is_ready: bool) -> None:

@@ -30,6 +30,7 @@ def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
 async def test_a_restart_that_was_cut_off_is_carried_on(lab: GroupLab, pod: str, writes: int):
     """The first write only closes the gate of a pod: what the operator did not see is over."""
     await start(lab, leader_worker())
+    await lab.run(2)  # Statuses of its objects follow, and do not count.
     before = lab.uids()
     notes = {"op": "add", "path": "/metadata/annotations", "value": CRASH}
     await lab.edit(pod, notes, kind=kinds.POD)

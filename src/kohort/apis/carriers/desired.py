@@ -8,7 +8,7 @@ another owner is never touched.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kohort.apis.facts import Whole
@@ -66,9 +66,8 @@ def apply_made(action: Action, manager: str) -> Action:
     if not isinstance(action, Create):
         return action
     address = Address(action.kind, action.namespace, name_of(action.obj))
-    return Patch(
-        address, action.obj, PatchType.APPLY, manager, force=True, why=action.why, makes=True
-    )
+    made = Patch(address, action.obj, PatchType.APPLY, manager, force=True, why=action.why)
+    return replace(made, makes=True, then=action.then)
 
 
 def _bring(desired: DesiredObjects, wanted: Object, found: Object) -> Iterator[Action]:

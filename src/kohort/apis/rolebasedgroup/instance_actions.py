@@ -3,11 +3,12 @@ RoleInstances: which the operator creates, updates to another revision, and dele
 
 The operator creates an instance from the stored template of its revision. To update one, it writes
 the object as if it created it now, ordinals included; the pods follow. When it deletes one, the
-garbage collector deletes the pods.
+garbage collector deletes the pods. Pods of a new instance are created as soon as it is stored.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.rolebasedgroup import labels, names
@@ -15,6 +16,7 @@ from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
 from kohort.apis.rolebasedgroup.instances import has_foreign_hash, revision_of
 from kohort.apis.rolebasedgroup.lifecycle import UPDATING, LifecycleView
 from kohort.apis.rolebasedgroup.objects.instances import make_instance, make_stateless_instance
+from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.pod_facts import RolePod
 from kohort.apis.rolebasedgroup.read import Memory
@@ -36,6 +38,7 @@ class InstanceActions:
     role: RoleFacts
     step: Step
     extras: PodExtras
+    pods: PodActions
     now: str = ""  # a timestamp
 
     @property
@@ -49,15 +52,21 @@ class InstanceActions:
         for retired in self.step.retire:
             if retired.cause is not Cause.FAILED:
                 yield _delete(held[retired.ordinal], retired.why)
-        for make in self.step.make:
-            made = self._make(make.ordinal, make.revision)
-            if made is not None:
-                why = f"instance {made['metadata']['name']} does not exist"
-                yield Create(labels.INSTANCE, namespace_of(self.snapshot.root), made, why)
+        yield from self.list_creates()
         for ordinal in self.step.amend:
             yield from self._amend(held[ordinal], ordinal)
         if self.role.spec.lifecycle:
             yield from self._list_states(held)
+
+    def list_creates(self) -> Iterator[Create]:
+        """Create the missing instances of the role, and the pods of each."""
+        for make in self.step.make:
+            made = self._make(make.ordinal, make.revision)
+            if made is not None:
+                why = f"instance {made['metadata']['name']} does not exist"
+                is_held = make.ordinal in self.step.backing_off
+                then = None if is_held else partial(self.pods.make_first, self.role, make.ordinal)
+                yield Create(labels.INSTANCE, namespace_of(self.snapshot.root), made, why, then)
 
     def _list_states(self, held: Mapping[int, RoleInstanceFacts]) -> Iterator[Action]:
         """Write the lifecycle states by which clients with hooks know what comes next."""

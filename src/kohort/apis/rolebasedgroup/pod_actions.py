@@ -2,12 +2,16 @@
 Pods of RoleInstances: creation, deletion, in-place updates and readiness gates.
 
 All pods of an instance become ready together: the operator opens their readiness gates when every
-pod runs with all containers ready and has the revision of the instance. It writes the gates only,
-never the Ready condition, which belongs to the kubelet.
+pod runs with all containers ready and has the revision of the instance. The only pod of an instance
+waits for no other, so its gates are open from the start, and the kubelet says at once that it is
+ready. The operator writes the gates only, never the Ready condition, which belongs to the kubelet.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import orjson
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.rolebasedgroup import labels, names
@@ -22,7 +26,7 @@ from kohort.apis.rolebasedgroup.in_place import (
     read_pending,
     set_gates,
 )
-from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
+from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts, read_facts
 from kohort.apis.rolebasedgroup.instances import is_current, revision_of
 from kohort.apis.rolebasedgroup.lifecycle import LifecycleView
 from kohort.apis.rolebasedgroup.objects.pods import (
@@ -31,8 +35,9 @@ from kohort.apis.rolebasedgroup.objects.pods import (
     list_places,
     make_pod,
 )
+from kohort.apis.rolebasedgroup.objects.ports import asks_for_ports
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
-from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete
+from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete, read_pod
 from kohort.apis.rolebasedgroup.put_back import find_foreign_images, put_place_back
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts, find_component
@@ -81,6 +86,18 @@ class PodActions:
                 work = _InstanceWork(role, ordinal, instance, pods, waiting, renewed)
                 yield from self._keep(work)
 
+    def make_first(self, role: RoleFacts, ordinal: int, stored: Object) -> Iterator[Action]:
+        """
+        Create the pods of an instance that was stored just now.
+
+        Ports may be lost to another group whose write the caches have not seen, and components that
+        start after others need a plan: such pods are left to the next one.
+        """
+        if asks_for_ports(stored) or any(each.start_after for each in role.spec.components):
+            return
+        instance = read_facts(orjson.dumps(stored))
+        yield from self._make(_InstanceWork(role, ordinal, instance, {}, frozenset(), set()))
+
     def _keep(self, work: "_InstanceWork") -> Iterator[Action]:
         wanted = {place.name for place in work.instance.places}
         for name, pod in work.pods.items():
@@ -118,7 +135,8 @@ class PodActions:
             where = work.ordinal, index
             made = self.gangs.mark(made, work.role.spec, work.instance, where)
             why = f"pod {place.name} does not exist"
-            yield Create(POD, work.instance.metadata.namespace, made, why)
+            then = partial(self._open_first, work) if work.is_alone else None
+            yield Create(POD, work.instance.metadata.namespace, made, why, then)
 
     def _change(self, work: "_InstanceWork") -> Iterator[Action]:
         """The next write to each pod that does not have its instance's revision."""
@@ -162,6 +180,11 @@ class PodActions:
         walk = Walk(pod, short, revision_of(work.instance), found, work.grace_seconds, self._now)
         yield from walk.list_steps()
 
+    def _open_first(self, work: "_InstanceWork", stored: Object) -> Iterator[Action]:
+        """Open the gates of a pod that was stored just now."""
+        pod = read_pod(orjson.dumps(stored))
+        yield from self._open(replace(work, pods={pod.metadata.name: pod}))
+
     def _open(self, work: "_InstanceWork") -> Iterator[Action]:
         """Open the gates of all pods of an instance, or close the instance gate of each."""
         # Components that have not started wait for these pods, so they do not count.
@@ -170,7 +193,7 @@ class PodActions:
         is_whole = len(pods) == len(places) and all(
             is_current(work.instance, pod)
             and is_update_complete(pod)
-            and pod.are_containers_ready
+            and (pod.are_containers_ready or work.is_first(pod))
             and not pod.metadata.is_leaving
             for pod in pods
         )
@@ -204,6 +227,15 @@ class _InstanceWork:
     pods: Mapping[str, RolePod]
     waiting: frozenset[str]  # components that may not start yet
     renewed: set[str]  # pods to recreate alone, without their instance
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the instance has one pod, which waits for no other to become ready."""
+        return len(self.instance.places) == 1
+
+    def is_first(self, pod: RolePod) -> bool:
+        """Whether the only pod of the instance has no gate set yet, open or closed."""
+        return self.is_alone and not any(pod.find_condition(gate) for gate in GATES)
 
     @property
     def grace_seconds(self) -> float:

@@ -1,16 +1,19 @@
 """
 From a plan to the objects of a RoleBasedGroup.
 
-No write of a plan depends on another write of it: one plan creates a role's missing set, or stores
-the revision of its template; later plans, which see both, create instances and pods.
+A new set is followed by its revision and its Service, the revision by instances, and an instance by
+its pods, each when the API server has stored the one before. Where something is already there, or
+the caches have yet to show a thing that counts, later plans write the rest.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.failures import find_replaced, plan_record
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.adopted_objects import adopt_objects
+from kohort.apis.rolebasedgroup.first_objects import FirstObjects
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
@@ -53,13 +56,15 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from sets.write_policy()
     yield from gangs.ensure()
     yield from note_failures(reading, plan, sets)
+    first = FirstObjects(snapshot, reading, plan, sets, extras, pods)
     for name, role in facts.roles.items():
-        yield from sets.ensure_role(role)
+        yield from sets.ensure_role(role, partial(first.follow_set, role))
         step = plan.steps.get(Line(0, name))
         yield from extras.remember(role, step)
         if step is None or not role.set_uid or not role.is_stored:
             continue
-        instances = InstanceActions(snapshot, reading, role, step, extras, write_moment(plan.now))
+        now = write_moment(plan.now)
+        instances = InstanceActions(snapshot, reading, role, step, extras, pods, now)
         yield from instances.list_actions()
         yield from pods.list_actions(role, step, instances.leaving)
     for delegated in facts.delegated.values():

@@ -7,7 +7,7 @@ fields that neither of us sets any more. The operator writes only objects that d
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kohort.apis.api import Snapshot
@@ -30,7 +30,7 @@ from kohort.apis.rolebasedgroup.revision import (
 )
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.roles import as_map
-from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.actions import Action, Create, Delete, FollowUps, Patch
 from kohort.cluster.kinds import CONFIG_MAP, CONTROLLER_REVISION, DEPLOYMENT, SERVICE, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address, PatchType
@@ -166,18 +166,19 @@ class SetActions:
         held = read_adapter(found.decode())[0] if found else None
         return held in (None, role["replicas"])
 
-    def ensure_role(self, role: RoleFacts) -> Iterator[Action]:
+    def ensure_role(self, role: RoleFacts, then: FollowUps = None) -> Iterator[Action]:
         """Create or update a role's set, the set's revision, its Service and its adapter."""
         wanted = self._count_set(role)
         found = self._find(labels.INSTANCE_SET, role.set_name)
         if found is None and role.lacks:
             return
         if found is None:
-            yield self._make(labels.INSTANCE_SET, wanted, f"role {role.spec.name} has no set")
+            why = f"role {role.spec.name} has no set"
+            yield self._make(labels.INSTANCE_SET, wanted, why, then)
         elif role.set_uid and not found.metadata.is_leaving:
             yield from self._apply(labels.INSTANCE_SET, wanted, found)
             yield from self.store_role(role)
-            yield from self._ensure_service(role.objects, found)
+            yield from self._ensure_service(role.objects, found.decode())
         if role.spec.adapter.is_enabled:
             adapter = make_adapter(role.objects)
             yield from self._ensure(labels.ADAPTER, adapter, _MADE_ONCE)
@@ -202,7 +203,7 @@ class SetActions:
             wanted = keep_template(wanted, held, role.spec.name) if is_kept else wanted
             yield from self._apply(kind, wanted, found)
             if role.spec.has_service:
-                yield from self._ensure_service(role.objects, found)
+                yield from self._ensure_service(role.objects, held)
         if role.spec.adapter.is_enabled:
             yield from self._ensure(labels.ADAPTER, make_adapter(role.objects), _MADE_ONCE)
 
@@ -212,7 +213,12 @@ class SetActions:
         count = role.spec.replicas if step is None else step.wanted
         return {**role.instance_set, "spec": {**role.instance_set["spec"], "replicas": count}}
 
-    def store_role(self, role: RoleFacts) -> Iterator[Action]:
+    def make_service(self, role: RoleFacts, stored: Object) -> Iterator[Action]:
+        """Create the Service of a role whose set was stored just now."""
+        actions = self._ensure_service(role.objects, stored)
+        yield from (action for action in actions if isinstance(action, Create))
+
+    def store_role(self, role: RoleFacts) -> Iterator[Create]:
         """Store the revision of a role's instance template, if it is new."""
         if role.is_stored:
             return
@@ -223,10 +229,10 @@ class SetActions:
         why = f"the template of role {role.spec.name} is not stored"
         yield self._create(CONTROLLER_REVISION, body, why)
 
-    def _ensure_service(self, context: RoleContext, found: Whole) -> Iterator[Action]:
+    def _ensure_service(self, context: RoleContext, owner: Object) -> Iterator[Action]:
         held = [service.decode() for service in self.snapshot.all(SERVICE)]
         name = choose_name(context, held)
-        wanted = make_service(context, found.decode(), name)
+        wanted = make_service(context, owner, name)
         actions = tuple(self._ensure(SERVICE, wanted))
         # An apply of our keys replaces the whole selector, so only what is left then is removed.
         yield from actions or self._widen(wanted)
@@ -292,9 +298,9 @@ class SetActions:
         held: tuple[Whole, ...] = self.snapshot.all(kind)
         return next((found for found in held if found.metadata.name == name), None)
 
-    def _make(self, kind: Kind, body: Object, why: str) -> Action:
+    def _make(self, kind: Kind, body: Object, why: str, then: FollowUps = None) -> Action:
         """Create an object by an apply: a later apply removes only what one has written."""
-        return apply_made(self._create(kind, body, why), MANAGER)
+        return apply_made(replace(self._create(kind, body, why), then=then), MANAGER)
 
     def _create(self, kind: Kind, body: Object, why: str) -> Create:
         return Create(kind, namespace_of(self.snapshot.root), body, why)

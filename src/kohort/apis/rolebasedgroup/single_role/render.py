@@ -80,9 +80,9 @@ def _actions(
     step = plan.steps.get(Line(0, role.spec.name))
     yield from extras.remember(role, step)
     if step is not None and role.is_stored:
-        instances = InstanceActions(snapshot, reading, role, step, extras, write_moment(plan.now))
+        pods, now = PodActions(snapshot, reading, plan, gangs, extras), write_moment(plan.now)
+        instances = InstanceActions(snapshot, reading, role, step, extras, pods, now)
         yield from instances.list_actions()
-        pods = PodActions(snapshot, reading, plan, gangs, extras)
         yield from pods.list_actions(role, step, instances.leaving)
     if plan.report.is_done:
         yield from _forget(snapshot, role)
