@@ -74,7 +74,7 @@ def _find_host(context: str, server: str) -> str | None:
 
 
 def _find_ended(files: list[Path]) -> State | None:
-    """The cluster whose kubeconfig is named and has gone with it: no other one is meant."""
+    """The ended cluster whose removed kubeconfig KUBECONFIG still names; then no other is meant."""
     for file in files:
         name = file.absolute().parent.name
         if is_name(name) and State(name).kubeconfig == file.absolute():

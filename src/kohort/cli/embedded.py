@@ -1,5 +1,5 @@
 """
-This is where a cluster is put into this process, and taken out of it again.
+This is where a cluster is started inside this process, and stopped again.
 
 Everything that must not be lost is claimed before anything is written: the name,
 the kubeconfig's place, the data folder. The heavy imports come last, so that a
@@ -183,7 +183,7 @@ class _Hosting:
             ) from error
 
     async def _prepare(self, embedded: "Embedded") -> list[Coroutine[Any, Any, None]]:
-        """What else goes on in this process while the cluster runs."""
+        """The other tasks of this process while the cluster runs."""
         if not self._wish.has_operator:
             return []
         from kohort.apis.served import KNOWN, choose_apis

@@ -1,10 +1,10 @@
 """
-This is where a running cluster leaves word of itself: a folder for each name.
+This is where a running cluster records how other commands reach it: a folder for each name.
 
-The file ``pid`` is locked for as long as the process lives. Whether a cluster
-runs is therefore asked of the lock and not of a number: a process that was
-killed leaves no lock behind, and a stranger who got its number never holds one. What a
-killed process left behind is removed by the next command that finds it, under the same lock.
+The file ``pid`` is locked for as long as the process lives. So the lock says whether a cluster
+runs, not the process id in the file: a killed process leaves no lock behind, and another process
+that got the same id does not hold the lock. The next command that finds the files of a killed
+process removes them, under the same lock.
 """
 
 import fcntl
@@ -24,7 +24,7 @@ from kohort.cluster.numbers import find_whole
 
 NAME_DEFAULT = "sim"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
-# How long a killed process may take to let its lock go.
+# How long the kernel may take to release the lock of a killed process.
 _ENDING_SECONDS_MAX = 5.0
 
 
@@ -77,7 +77,7 @@ class State:
             with self.pid_file.open() as file:
                 end = time.monotonic() + _ENDING_SECONDS_MAX
                 while not _try_lock(file.fileno(), shared=True):
-                    # Between taking the lock and writing its number, a process is nameless.
+                    # A process takes the lock first and writes its id a moment later.
                     file.seek(0)
                     text = file.read()
                     holder = _look_at(text)
@@ -89,7 +89,7 @@ class State:
         return None
 
     def _expect_ours(self, holder: "_Holder") -> int:
-        """The number of a process of ours; others are never sent a signal, nor are groups."""
+        """The id of a process of ours; no other process, nor a process group, is sent a signal."""
         if holder.number is None or not holder.is_ours:
             raise Failure(
                 f"{self.pid_file} does not name a cluster of yours; look who holds it, "
@@ -234,16 +234,16 @@ class _Holder:
 
 def _look_at(text: str) -> _Holder:
     """
-    Who holds the lock, and whether it was killed and holds the lock for some moments yet.
+    The process that holds the lock, and whether it was killed and is about to release it.
 
-    A process that ends has no words any more, or has gone after the lock was seen. Its owner is
-    read before its words: who still has words had that owner.
+    A process that ends has an empty command line, or is gone by the time that it is read. The owner
+    is read before the command line: a process that still has one had that owner.
     """
     number = find_whole(text.strip())
     if number is None or number < 2:
         return _Holder()
     if not Path("/proc/self").exists():
-        return _Holder(number, is_ours=True)  # No way to ask here.
+        return _Holder(number, is_ours=True)  # This system has no /proc to ask.
     place = Path(f"/proc/{number}")
     try:
         owner = place.stat().st_uid
@@ -297,7 +297,7 @@ def _open_locked(path: Path, taken: str) -> int:
         if not _try_lock(handle):
             os.close(handle)
             raise Failure(taken)
-        # The one who held the file before us may have removed it in the meantime.
+        # The process that held the lock before us may have removed the file in the meantime.
         if path.exists() and os.path.samestat(os.fstat(handle), path.stat()):
             return handle
         os.close(handle)

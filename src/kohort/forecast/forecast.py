@@ -1,12 +1,12 @@
 """
 The forecast: plan, apply the plan to a model cluster, plan again, until nothing is left to do.
 
-The planner decides every step; nothing here knows a rule of rollouts. The cluster in thought is
-ideal: pods find nodes, become ready after the time that a start takes, and do not fail. What is
-broken now stays broken until it is made anew, so a forecast says where a rollout would stop.
+The planner decides every step; nothing here knows a rule of rollouts. The model cluster is ideal:
+pods find nodes, become ready after the time that a start takes, and do not fail. What is broken now
+stays broken until it is made anew, so a forecast says where a rollout would stop.
 
-Time passes in thought only. Termination takes none of it, since it is short beside a start. Where
-a plan asks for another one later (a trial of a new revision, minReadySeconds, a backoff), the
+Time passes in the model only, and termination takes none of it, since it is short beside a start.
+Where a plan asks for another one later (a trial of a new revision, minReadySeconds, a backoff), the
 forecast makes that plan at that time.
 """
 

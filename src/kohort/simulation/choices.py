@@ -1,5 +1,5 @@
 """
-One stream of decisions: everything that chance decides in a simulation is asked for here.
+One stream of decisions: everything random in a simulation is drawn from here.
 
 A stream begins with a seed, or with the list of numbers that an earlier one took:
 the same beginning gives the same answers. ``fork`` makes a stream of its own for

@@ -1,10 +1,10 @@
 """
 O4: nothing is made or deleted more often than a run without failures needs.
 
-The same scenario is run again with the user's edits and nothing else. What goes wrong on
-the way to the server is no reason to make or delete an object once more; each thing
-that happens to pods may cost each object one more, and each edit after the first
-too, since it may meet another state.
+The same scenario is run again with the user's edits and nothing else. A fault of requests, watches
+or processes is no reason to create or delete an object once more. A fault that takes pods or
+objects may cost one create and one delete more of each object; so may each edit after the first,
+since the faults may have changed the state that it meets.
 """
 
 import re
@@ -21,10 +21,11 @@ from kohort.simulation.run import MakeChecker, Outcome, simulate
 from kohort.simulation.scenario import NAME, Fault, Scenario
 
 COMPARED_EACH = 8  # a reference costs as much as a run
-# How Kubernetes writes hashes; ours have a number behind them, and an earlier version one before.
+# Kubernetes' alphabet of hashes; ours end with a number, and an earlier version's begin with v0.
 _HASH = re.compile(r"-(v0-)?[2-9bcdfghjklmnpqrstvwxz]{4,10}(-\d+)?$")
-# These do more than once what costs an object; a pod that vanished, or that a set of ours made
-# anew because another client edited its template, is made once more with its group.
+# Faults that may cost more than one create or delete of each object. A pod that vanished, or that a
+# StatefulSet made anew because another client edited its template, is made once more with its
+# group.
 _COSTS = {
     "bad-roll": 2,
     "fleeting-roll": 6,
@@ -39,7 +40,7 @@ _COSTS = {
 
 
 def simulate_with_economy(scenario: Scenario, observers: Sequence[MakeChecker] = ()) -> Outcome:
-    """Run a scenario; one of eight that keep every other promise is held against a reference."""
+    """Run a scenario; one of eight good ones is compared with a run without failures."""
     outcome = simulate(scenario, observers)
     if not outcome.is_good or scenario.seed % COMPARED_EACH != 3:
         return outcome
@@ -47,12 +48,12 @@ def simulate_with_economy(scenario: Scenario, observers: Sequence[MakeChecker] =
 
 
 def allowance_of(scenario: Scenario) -> int:
-    """How often more than without failures each object may be made or deleted."""
+    """How many more creates or deletes of each object the faults of a scenario excuse."""
     edits = [fault for fault in scenario.faults if CATALOGUE[fault.name].is_edit]
     costly = [f for f in scenario.faults if f.name not in HARMLESS and f not in edits]
-    # By a clock that was put forward a template has lasted, whose rollout would have been held.
+    # A clock that jumped forward makes a fleeting template look trusted, so its rollout goes on.
     is_hasty = scenario.has("clock-jump") and scenario.has("fleeting-roll")
-    # Without latency groups serve sooner, and a template that never serves takes fewer of them.
+    # The run without failures has no latency: groups serve sooner, and a bad template takes fewer.
     is_early = scenario.latency > 0 and bool(edits) and edits[0].name in _COSTS
     paid = edits if is_hasty or is_early else edits[1:]
     costs = [_COSTS.get(fault.name, 1) for fault in (*paid, *costly)]
@@ -87,7 +88,7 @@ def _as_is(kind: str, name: str) -> str:
 
 
 def _without_hash(kind: str, name: str) -> str:
-    """The name of a revision as far as it says whose it is."""
+    """The name of a revision without its hash."""
     return _HASH.sub("", name) if kind == kinds.CONTROLLER_REVISION.name else name
 
 

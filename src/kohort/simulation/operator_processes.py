@@ -121,7 +121,7 @@ class OperatorProcess:
             self._told_to_stop.set()
 
     async def _end(self, life: asyncio.Future[None], cluster: FaultyCluster) -> None:
-        """R6: what runs may end, nothing is cut off in the middle, and the lease is given back."""
+        """R6: running reconciles may end, no request is cut off, and the lease is given back."""
         operator = self._operator
         if operator is not None and operator.informers.are_ready:
             operator.stop()
@@ -171,7 +171,7 @@ class OperatorProcess:
     def _fresh(
         self, controller: ApiController, cluster: FaultyCluster
     ) -> Callable[[Key, Whole], Snapshot]:
-        """R2: nothing is looked at on a view that is older than our own last write."""
+        """R2: no workload is reconciled from caches older than our own last write for it."""
         gather = controller.gather
 
         def watched(key: Key, root: Whole) -> Snapshot:
@@ -191,9 +191,9 @@ class OperatorProcess:
 
     def _alone(self, controller: ApiController) -> _Work:
         """
-        R1: no key is worked on twice at a time. R5: no more of them wait than there are.
+        R1: no key is reconciled twice at a time. R5: no more keys wait than workloads exist.
 
-        R7: a workload is not looked at again and again.
+        R7: a workload is not reconciled in a tight loop.
         """
         work, name = controller.work, controller.api.kind.name
         is_first = controller.api.kind == self._around.version.api.kind

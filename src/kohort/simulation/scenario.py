@@ -27,7 +27,7 @@ FLEETING_IMAGE = "engine:fleeting"  # becomes ready, and crashes soon after
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault, or one deed of a user; what its fields mean depends on which."""
+    """One fault or one edit by a user; its name decides what the other fields mean."""
 
     name: str
     at: float = 0.0  # seconds after the workload was made
@@ -41,7 +41,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A small workload, the manner of the run, and what goes wrong in it."""
+    """A small workload, the settings of the run, and its faults."""
 
     seed: int = 0  # decides the order of what happens at one moment
     api: str = "lws"
@@ -90,7 +90,7 @@ class Scenario:
         """
         Whether groups may be replaced although their template stays.
 
-        That is so where who places them changes, or a user edits the leader set itself.
+        That is so where the scheduler that places them changes, or a user edits the leader set.
         """
         is_named = self.names_scheduler and find_scheduler(self.gang)
         changes = self.has("retopology", "retell") and not is_named

@@ -59,7 +59,7 @@ class WorkloadLabels:
         return held.get(self.revision, "")
 
     def stored_of(self, revision: Object) -> str:
-        """The same of a stored revision."""
+        """The key of a stored revision; empty if no label says so."""
         held: dict[str, str] = revision["metadata"].get("labels") or {}
         return held.get(self.stored or self.revision, "")
 

@@ -25,7 +25,7 @@ TURNS_MAX, CIRCLE_SECONDS = 20_000, 0.01
 
 
 class Stuck(Exception):
-    """Nothing would ever happen again, or the same thing for ever."""
+    """No task can ever run again, or tasks run for ever without time passing."""
 
 
 class _Leaper(SelectSelector):

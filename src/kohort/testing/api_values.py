@@ -6,9 +6,9 @@ The rules that every API value must keep, as a check for authors of APIs.
     def test_my_api():
         assert check_api(API, {"apiVersion": "example.com/v1", "kind": "Tide", ...}) == []
 
-The object is as a user would write it. The API reads it, plans and renders twice; what it
-creates is then stored in thought and read again, until the API asks for nothing more. It must
-decide the same each time, change nothing that it is given, own what it creates, have the
+The object is as a user would write it. The API reads it, plans and renders twice; what it creates
+is then stored in a model of the cluster and read again, until the API asks for nothing more. It
+must decide the same each time, change nothing that it is given, own what it creates, have the
 permissions for what it does, and come to rest.
 """
 

@@ -1,8 +1,8 @@
 """
 Events of a workload and of all that descends from it, merged by time.
 
-An event belongs to an object by its uid: another object may have had the name before. Who
-reported it stands beside it, since the scheduler, the kubelet and the operator all speak.
+An event belongs to an object by its uid: another object may have had the name before. Each line
+names its reporter, since the scheduler, the kubelet and the operator all report.
 """
 
 from collections.abc import Collection, Iterable

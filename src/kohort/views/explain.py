@@ -37,7 +37,7 @@ from kohort.views.troubles import CRASH_LOOP, NODE_LOST, RESTARTED, Trouble
 
 CULPRITS_MAX = 3
 _EVENTS_MAX = 2
-_TIER = "; tier "  # how the scheduler of the embedded cluster goes from one tier to the next
+_TIER = "; tier "  # where the embedded cluster's scheduler goes on to the next tier in its message
 # How a refusal names an object that has a name of ours and is not ours.
 _HOLDER = re.compile(r"(\w+) (\S+) exists and ")
 _CRASHES = (CRASH_LOOP, RESTARTED, "Error", "RunContainerError", "OOMKilled")
@@ -283,7 +283,7 @@ def suggest_look(picture: Picture, culprit: Trouble, flag: str) -> tuple[str, ..
 
 
 def _supply(culprit: Trouble, flag: str) -> tuple[str, ...]:
-    """What makes the object that a pod waits for."""
+    """The command that creates or edits the ConfigMap or Secret that a pod waits for."""
     missing = find_missing(culprit.message)
     if missing is None:
         return ()
@@ -294,7 +294,7 @@ def _supply(culprit: Trouble, flag: str) -> tuple[str, ...]:
 
 
 def _leave_node(picture: Picture, culprit: Trouble, flag: str) -> tuple[str, ...]:
-    """A node comes back, or its pods are given up: that is for a person to know."""
+    """Commands for a pod on a lost node; only a person knows whether the node comes back."""
     node = picture.facts.nodes.get(culprit.node)
     look = f"kubectl describe node {culprit.node}"
     remove = f"kubectl delete pod {culprit.member}{flag} --force --grace-period=0"

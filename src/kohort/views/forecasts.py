@@ -5,9 +5,8 @@ A forecast as people and programs are shown it: steps, capacity, GPUs, time, and
 or with a change that is not applied, and gives a view. ``to_plain`` of the command line makes
 JSON of it as of every other view, and a page that shows the steps to come does the same.
 
-The pods of a role that another controller carries are no members of the workload's units. They
-bear the name of the workload that carries the role, which begins with those of the whole and of
-the role.
+The pods of a role that another controller carries are no members of the workload's units. Such a
+pod is matched to its role by its name, which begins with the names of the workload and of the role.
 """
 
 from collections import Counter

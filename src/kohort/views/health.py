@@ -4,11 +4,10 @@ The verdict on a workload: one word, with the reason for it and since when.
 This is the only place that judges. Every command shows this verdict, and the operator
 makes its condition, its event and its metric of it, so all of them agree.
 
-Words: ready, starting, updating, paused, leaving; and blocked, broken, stalled,
-which call for a person. Blocked waits on something that time alone will not bring:
-a member of the new revision that cannot start, a node that fits, or a ConfigMap. Broken had
-been asked for nothing new and still does not serve. Stalled was refused: nothing
-happens before the object is changed.
+Words: ready, starting, updating, paused, leaving; and blocked, broken, stalled, which call for a
+person. A blocked workload waits for something that time alone will not bring: a member of the new
+revision that cannot start, a node that fits, or a ConfigMap. A broken one does not serve although
+its spec did not change. A stalled one was refused: nothing happens before the object is changed.
 """
 
 from dataclasses import dataclass, replace
@@ -140,7 +139,7 @@ def _find_silence(picture: Picture) -> Health | None:
         how = "was renewed last" if operator.holder else "was given back after it was renewed"
         stamp = write_time(operator.renewed)
         text = f"{what}: its lease {operator.lease} {how} at {stamp}"
-        # What was changed later than the operator went waits only since then.
+        # A change that was made after the operator stopped has waited only since that change.
         since = max(operator.renewed, changed or operator.renewed)
         return Health(Word.BLOCKED, OPERATOR_SILENT, text, since)
     if not is_unseen:
@@ -193,7 +192,7 @@ def _judge_plan(picture: Picture) -> Health:
     if is_held:
         what = _name_held(picture)
         message = f"the rollout{what} is paused: it goes on when it is resumed"
-        # To pause is a write of the object, and no condition tells of it.
+        # No condition records a pause, so the time of the last write of the object is taken.
         return Health(Word.PAUSED, "Paused", message, find_changed(picture.root) or _since(picture))
     word = Word.UPDATING if is_updating else Word.STARTING
     reason, message = _waiting_for(picture, decided)

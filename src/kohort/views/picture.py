@@ -163,12 +163,12 @@ def find_troubles(
     )
     refused = find_refusals(sample.snapshot, observed, facts, reading.workload.groups, now)
     live = tuple(_leave_to_records(t, reading.workload.recovery) for t in (*found, *refused))
-    # The record says the same through all lives of a unit, so it speaks for the pods of now.
+    # The failure record of a unit outlives its pods, so it goes before what its present pods say.
     past = tuple(remember_crashes(observed, reading.workload, now))
     recorded = frozenset[str]().union(*(crash.members for crash in past))
     told = [crash.trouble for crash in past]
     told += [t for t in live if not (t.member in recorded and t.is_crash)]
-    # What runs may crash because others of its group do not; the contrary does not happen.
+    # A crash may come from another member that does not start, so other causes are listed first.
     return tuple(sorted(told, key=lambda t: (not t.is_stuck, t.ordinal, t.is_stuck and t.is_crash)))
 
 

@@ -124,10 +124,9 @@ def find_former(picture: Picture, number: int | None = None) -> StoredRevision |
 
 def _find_serving(picture: Picture) -> set[str]:
     """
-    Revisions that are about to be replaced, and of which the operator has made no note.
-
-    It makes one when a new revision is wanted. Where it has made none at all, as a version
-    before this one, what groups serve with now is known to serve.
+    Revisions that are about to be replaced, and of which the operator has made no note. It makes
+    one when a new revision is wanted. Where there is no note at all, since an earlier version of
+    the operator made none, the revisions of ready groups are taken.
     """
     if picture.reading is None or picture.plan is None:
         return set()

@@ -2,7 +2,7 @@
 How a workload becomes the owner again of objects that were orphaned.
 
 ``kubectl delete --cascade=orphan`` leaves all children running without an owner. Each API says
-which of them were its own; the resourceVersion guards against another owner who comes first.
+which of them were its own; the resourceVersion guards against another owner that comes first.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,10 @@
 """
 Ray clusters that run but do not serve: the operator deletes such a cluster, and makes it anew.
 
-KubeRay says of such a cluster that it is ready and has workers, but its prober is not available.
-The operator writes since when on the cluster, so that the wait outlives the operator, and deletes
-the cluster after the seconds that the configuration allows. The next plan makes it again. A prober
-that is available, or a cluster that is not ready, ends the wait.
+KubeRay reports such a cluster as ready and with workers, but its prober is not available. The
+operator notes the time on the cluster, so that the wait outlives the operator, and deletes the
+cluster after the seconds that the configuration allows. The next plan makes it again. A prober that
+is available, or a cluster that is not ready, ends the wait.
 """
 
 from collections.abc import Iterator

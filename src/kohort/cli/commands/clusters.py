@@ -33,10 +33,10 @@ class Listed:
     status: str  # running, starting, silent
     pid: int
     started: str
-    is_current: bool  # what commands act on that name none, by the kubeconfig
+    is_current: bool  # whether commands without a name act on it, by the kubeconfig
     port: int | None = None
     url: str = ""
-    nodes: int | None = None  # None: it does not say
+    nodes: int | None = None  # None: it did not answer
     kubeconfig: str = ""
     data_dir: str = ""  # empty: it is kept in memory
 

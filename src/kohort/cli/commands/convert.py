@@ -80,7 +80,7 @@ def _read_inputs(arguments: argparse.Namespace) -> Iterator[Object]:
 
 
 def _names_workload(name: str) -> bool:
-    """Whether an argument is KIND/NAME and no file; then an error is about the kind."""
+    """Whether an argument is KIND/NAME and not a file; an error then speaks of the kind."""
     kind, slash, rest = name.partition("/")
     looks_like = kind.isalnum() and rest and not {"/", "."} & {*rest} and not Path(kind).exists()
     return is_live(name) or bool(slash and looks_like)

@@ -1,7 +1,7 @@
 """
 This is where ``kohort new`` writes a manifest for a user to read, change and apply.
 
-It is printed and never applied. What is chosen wrongly is refused before anything is printed.
+It is printed and never applied. A wrong choice is refused before anything is printed.
 """
 
 import argparse

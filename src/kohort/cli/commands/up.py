@@ -224,7 +224,7 @@ def _print(ready: Ready, arguments: argparse.Namespace) -> None:
 
 
 def _suggest(ready: Ready) -> str:
-    """What to type next, which must work where the reader stands."""
+    """Commands to try next, which must work in the folder in which the user is."""
     example = _GANG_EXAMPLE if ready.gang else _EXAMPLE
     if ready.operator and example.exists():
         return f"kubectl apply -f {example}   then   kubectl get lws"

@@ -154,7 +154,7 @@ class _Check:
         self._is_incomplete = False  # it names objects that the input does not have
 
     def run(self) -> Iterator[_Fault]:
-        """All that is wrong, errors first found first."""
+        """All faults of the object; only one without errors is planned, for warnings."""
         found = list(self._find_errors())
         yield from found
         if not any(fault.level is Level.ERROR for fault in found) and not self._is_incomplete:
@@ -177,7 +177,7 @@ class _Check:
         yield from errors or self._ask(mutates=False)
 
     def _ask(self, *, mutates: bool) -> Iterator[_Fault]:
-        """What our webhooks say of a user who creates the object."""
+        """The errors and warnings of our webhooks for a create of the object."""
         for webhook in _find_webhooks(self._obj, mutates=mutates):
             seen = self._convert(self._obj, webhook.kind.api_version)
             if isinstance(seen, str):

@@ -70,6 +70,6 @@ def list_installed(groups: Iterable[str] = tuple(GROUPS)) -> Iterator[InstalledP
 def _find_fault(point: EntryPoint, read: Reader) -> str:
     try:
         read(point.name, point.load())
-    except Exception as error:  # whatever a stranger's module raises
+    except Exception as error:  # a plugin's module may raise anything
         return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return ""

@@ -1,1 +1,1 @@
-"""What commands that stay are made of: the operator, alone or inside a cluster, and its end."""
+"""How commands that run until they are stopped start the operator, a sample, and their own end."""

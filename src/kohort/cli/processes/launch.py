@@ -1,8 +1,7 @@
 """
-This is where the words of ``kohort controller`` become an operator that runs.
+This is where the flags of ``kohort controller`` become an operator that runs.
 
-Everything that can be wrong with the words is found before the cluster is asked
-for anything.
+Everything that can be wrong with the flags is found before the cluster is asked for anything.
 """
 
 import argparse
@@ -207,7 +206,8 @@ def _form(arguments: argparse.Namespace) -> LogForm:
 
 def _level(text: str) -> int:
     if text.isdigit():
-        # Higher numbers mean more words, and 1 is what "debug" means.
+        # A higher number logs more. Upstream's own manifests set 2, which is no wish for debug
+        # lines.
         return logging.DEBUG if int(text) > 2 else logging.INFO
     if text and text not in (*_LEVELS, "info"):
         raise UsageError(f"--zap-log-level must be debug, info, error or a number, not {text!r}")

@@ -55,7 +55,7 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
 
 
 def _fill(health: Health) -> str:
-    """What is waited for where no member is."""
+    """What the workload waits for, in words, where it waits for no member."""
     if holder := find_holder(health):
         return f"{holder}: it is tried again by itself when that is gone"
     return _FILLERS.get(health.word, _UNTOLD)

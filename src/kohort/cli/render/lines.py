@@ -1,5 +1,5 @@
 """
-The small change of all texts: columns, symbols, and the styles that go with a word.
+What all texts share: columns, symbols, and the styles that go with a word.
 
 A symbol never stands without its word, so that nothing is lost without colour or
 in a log.

@@ -14,7 +14,7 @@ _Row = tuple[str, str, str, str]
 
 
 def write_map(drawn: Map, *, wide: bool = False) -> list[str]:
-    """The domains of a cluster as a tree, with free GPUs, and who sits on each node."""
+    """The domains of a cluster as a tree, with free GPUs and the pods of each node."""
     rows = [("DOMAIN", "TIER", "GPUS FREE", "PODS"), *_area(drawn.cluster, 0, wide)]
     errors = [f"the topology has a mistake: {error}" for error in drawn.errors]
     return [*errors, *align(rows)]

@@ -1,1 +1,1 @@
-"""How commands about workloads are asked for, and where they read and write."""
+"""What commands about workloads share: their arguments, and how they read a cluster."""

@@ -113,7 +113,7 @@ def read_target(words: Sequence[str]) -> Wanted:
 
 
 def is_live(word: str) -> bool:
-    """Whether a word names a workload as KIND/NAME, and can be nothing but a file otherwise."""
+    """Whether a word names a workload as KIND/NAME with a kind that Kohort knows."""
     from kohort.apis.served import APIS
 
     kind, slash, name = word.partition("/")

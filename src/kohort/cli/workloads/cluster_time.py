@@ -1,8 +1,8 @@
 """
 This is where commands learn what time it is for a cluster: from the date of its last answer.
 
-Ages are shown by the cluster's clock. While that and this machine's agree but for a moment, this
-machine's counts, which knows more than whole seconds.
+Ages are shown by the cluster's clock. If it is less than a minute from this machine's clock, that
+one is used instead: the date of an answer has whole seconds only.
 """
 
 from datetime import UTC, datetime
@@ -12,13 +12,13 @@ _NEAR_SECONDS = 60
 
 
 def read_time(date: str, here: datetime) -> datetime:
-    """The time of a server whose last answer had that date; ours where it says none."""
+    """The time of a server by the date of its last answer; this machine's if there is no date."""
     told = _read_date(date)
     return here if told is None or _is_near(told, here) else told
 
 
 def is_far(date: str, here: datetime) -> bool:
-    """Whether a server's clock is another one than ours."""
+    """Whether a server's clock is a minute or more from this machine's."""
     told = _read_date(date)
     return told is not None and not _is_near(told, here)
 

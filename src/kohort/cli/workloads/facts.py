@@ -40,7 +40,7 @@ async def complete(cluster: HttpCluster, pictures: Sequence[Picture]) -> list[Pi
     facts, operators = await asyncio.gather(
         _read_facts(cluster, needing), _read_operators(cluster, {p.api.home for p in needing})
     )
-    # Each home has an operator of its own, which may be away while others are there.
+    # Each upstream controller has a lease of its own, and one may be silent while others are not.
     by_home = {home: replace(facts, operator=found) for home, found in operators.items()}
     return [take_picture(p.api, p.sample, p.now, by_home.get(p.api.home, facts)) for p in pictures]
 

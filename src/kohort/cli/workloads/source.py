@@ -1,9 +1,9 @@
 """
 This is where commands read workloads: from the cluster, and planned on the spot.
 
-Once is a list of each kind. Live is a watch of each kind into caches, the same as
-the operator has; a first list comes before it, so that what is missing or
-forbidden is said at once and not tried for ever.
+A command that answers once lists each kind. One that stays watches each kind into caches as the
+operator does; it lists first, so that what is missing or forbidden is reported at once and not
+tried for ever.
 """
 
 import argparse
@@ -259,7 +259,7 @@ class Source:
 
 
 class _Live:
-    """Caches of all kinds, and a bell that rings when one of them changes."""
+    """Caches of all kinds, and an event that is set when one of them changes."""
 
     def __init__(self, informers: "Informers") -> None:
         self._informers = informers
@@ -294,7 +294,7 @@ class _Live:
         return frozenset(kind for kind, cache in children.items() if cache.selection in absent)
 
     async def wait(self) -> None:
-        """Return after a change, when those that belong to it have had time to arrive."""
+        """Return after a second, or a moment after a change: related changes may still arrive."""
         try:
             async with asyncio.timeout(1.0):
                 await self._bell.wait()

@@ -28,7 +28,7 @@ class Budget(Checker):
         self._uid = ""
         self._is_armed = False
         self._most = 0
-        self._promised = 0  # groups that must serve; more of them once there are more
+        self._promised = 0  # groups that must serve; raised when more of them serve
         self._ready: set[int] = set()
         self._since: dict[int, float] = {}  # groups that serve, and from when on
         self._ours: set[int] = set()  # given up by the operator, and not back yet
@@ -43,7 +43,7 @@ class Budget(Checker):
         self._deleted: dict[str, bool] = {}  # leaders that the operator deleted, and if hurt
         names = {fault.name for fault in scene.scenario.faults}
         self._is_meddled = "scale-child" in names
-        # Upstream's own rollout is known to give up more than it may (spec 4.1).
+        # Upstream's own rollout is known to give up more groups than the budget allows.
         self._keeps_budget = scene.scenario.strategy != COMPATIBLE
 
     def commit(self, commit: Commit) -> None:
@@ -117,7 +117,7 @@ class Budget(Checker):
             self._ours.clear()
 
     def _is_under_way(self, groups: dict[int, Group]) -> bool:
-        """Whether groups that serve will be taken down, as was decided before others were lost."""
+        """Whether serving groups will still go, as was decided before other groups were lost."""
         step = self._step
         released = step is not None and any(
             groups[ordinal].is_ready and is_released(groups[ordinal], step) for ordinal in groups
@@ -128,7 +128,7 @@ class Budget(Checker):
         return released and (self.scene.scenario.carrier != PODS or latest >= self._seen())
 
     def _seen(self) -> float:
-        """Until when all processes of the operator had seen everything."""
+        """The time up to which every process of the operator had seen all changes."""
         return min(map(self.truth.find_seen, self.truth.views), default=0.0)
 
     def _is_given_up(self, group: Group) -> bool:
@@ -188,7 +188,7 @@ class Budget(Checker):
         highest = max(p.partition for p in self._recent())
         is_same = target == before[2] and not self.scene.scenario.may_roll_alike
         seen = self.truth.find_seen(commit.writer)
-        # Groups that a user edited while they served are sheltered behind the partition.
+        # The operator may raise the partition to keep groups that a user edited while they served.
         edited = {ordinal for ordinal, at in self._edited.items() if at >= seen}
         edited |= {group.ordinal for group in self.truth.groups() if group.is_edited}
         # Old groups without an owner are found when they are adopted, after the first step.
@@ -208,9 +208,9 @@ class Budget(Checker):
         self._check_webhook({ordinal for ordinal in new if ordinal < count}, what, seen)
 
     def _is_stored(self, group: Group) -> bool:
-        """Whether the revision of a group is stored; without it, pods do not tell what they are."""
+        """Whether the revision of a group is stored; else its pods do not show their template."""
         if self.scene.scenario.carrier != PODS:
-            return True  # the StatefulSet controller tells
+            return True  # the StatefulSet controller labels them
         stored = self.truth.objects[kinds.CONTROLLER_REVISION].values()
         return group.revision in map(self.simulated.labels.revision_of, stored)
 

@@ -1,5 +1,5 @@
 """
-What all checkers have in common: the truth, a way to say that it is wrong, and some moments.
+What all checkers share: the true state of the cluster, and hooks that a run calls.
 
 ``commit`` is called after every committed write, ``request`` when the operator asks
 for one, ``answer`` when it is answered, ``end`` when the quiet period is over, and ``gone`` when
@@ -25,8 +25,8 @@ class Scene:
     truth: Truth
     now: Callable[[], float]
     breach: Callable[[str], None]
-    patience: float  # for how long the operator may not have seen what happened
-    lags: float = 0.0  # for how long the parts of the cluster may not have
+    patience: float  # seconds for which the operator may not have seen a change
+    lags: float = 0.0  # the same for the built-in controllers
     # Since when our webhook does not answer; None: it does.
     silent_since: Callable[[], float | None] = lambda: None
     # False: moments are those at which a watch delivered a change, which may be late.
@@ -39,7 +39,7 @@ class Scene:
 
 
 class Checker:
-    """Holds some promises against what happens; by default none."""
+    """Compares what happens in a run with some promises; this base class has none."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene

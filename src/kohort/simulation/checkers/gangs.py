@@ -58,7 +58,7 @@ class GangObjects(Checker):
             self._check_constraint(words, old, new)
 
     def _check_counts(self, words: Words, gang: Object) -> None:
-        """P2, P3: it counts the pods of its own leader's revision, and no more than will come."""
+        """P2, P3: a gang counts the pods of its leader's revision, and no more than will exist."""
         group = self._find_group(words, gang)
         if group is None:
             return
@@ -105,7 +105,7 @@ class GangObjects(Checker):
             self.breach(f"P5: gang {name} was {how} when a member had its node")
 
     def end(self) -> None:
-        """P1: each gang that is named is there, once, and belongs to an object that exists."""
+        """P1: each gang that a pod names exists once, and its owner exists."""
         truth = self.truth
         alive = {
             p["metadata"]["uid"] for k in (kinds.POD, self.simulated.kind) for p in self._list(k)

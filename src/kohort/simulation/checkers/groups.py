@@ -131,17 +131,17 @@ class Groups(Checker):
             self.breach(f"G4: group {group.ordinal} was deleted while it was still forming")
 
     def _has_gone_back(self) -> bool:
-        """Whether the last template never served, and the user has gone back."""
+        """Whether the last template never served, and the user has returned to an earlier one."""
         images = [self.simulated.find_image(spec) for _, spec in self._wishes]
         return BAD_IMAGE in images
 
     def _owners(self) -> set[str]:
-        """Whom leaders belong to now."""
+        """The uids of the objects that may own leaders now."""
         found = (self.truth.workload, self.truth.leader_set)
         return {obj["metadata"]["uid"] for obj in found if obj is not None}
 
     def end(self) -> None:
-        """G2: no group lives on with a member that has failed, unless that was asked for."""
+        """G2: no group keeps running with a failed member, unless its restart policy says so."""
         if self.scene.scenario.restart == KEEP:
             return
         for group in self.truth.groups():

@@ -1,9 +1,9 @@
 """
 G1, G2, G3, G6, G7, G9, A5: instances of roles live and die as one; none goes without a reason.
 
-The reasons for which the operator may delete a pod: its group or its instance is not what was
-asked for, there are too many, or a member failed and the policy takes the instance or the whole
-group along. What who decides cannot have seen yet is not held against it.
+The operator may delete a pod for these reasons: its group or its instance does not match the spec,
+there are too many, or a member failed and the policy restarts the instance or the whole group.
+Changes that the operator cannot have seen yet are not held against it.
 """
 
 from collections.abc import Iterator
@@ -40,9 +40,9 @@ class Instances(Checker):
         self._policies: list[tuple[float, str, Policy]] = []  # the same for each line
         self._since: dict[tuple[str, str], float] = {}  # units that serve, and from when on
         self._hurt: set[str] = set()  # pods of units in which a member failed
-        self._crashed: dict[str, float] = {}  # the same where a container did, and when
+        self._crashed: dict[str, float] = {}  # pods of units in which a container failed, and when
         self._served: set[str] = set()  # pods of units that served at some time
-        self._due: dict[str, float] = {}  # of these, those of which a container crashed, and when
+        self._due: dict[str, float] = {}  # those of them in which a container crashed, and when
         self._lost: set[str] = set()  # pods of units that lost a member to others
         self._given: set[str] = set()  # pods of units that were given up for a reason
 
@@ -138,7 +138,7 @@ class Instances(Checker):
         return {obj["metadata"]["uid"] for obj in held}
 
     def _has_hurt_other(self, units: list[tuple[LineView, Group]]) -> bool:
-        """Whether another instance failed, one whose restart concerns none of these pods."""
+        """Whether another instance failed whose restart takes none of these pods along."""
         own = {unit.uid for _, unit in units}
         others = [u for view in self._views if view.is_inner and view.recovers for u in view.units]
         return any(
@@ -175,7 +175,7 @@ class Instances(Checker):
         return self.is_forgotten(unit) or any(self.simulated.is_old(unit, s) for s in specs)
 
     def _check_grace(self, view: LineView, unit: Group) -> None:
-        """G9: a member that crashed has its grace, unless another was lost."""
+        """G9: a member that crashed gets its grace period, unless another member was lost."""
         uids = {pod["metadata"]["uid"] for pod in unit.members}
         crashed = [self._crashed[uid] for uid in uids if uid in self._crashed]
         if not crashed or uids & (self._lost | self._given) or len(uids) < unit.size:
@@ -186,7 +186,7 @@ class Instances(Checker):
             self.breach(f"G9: {text}, after {waited - GRAIN_SECONDS:.1f} s")
 
     def end(self) -> None:
-        """G2: nothing lives on by halves after a member was lost, unless that was asked for."""
+        """G2: no unit keeps running after it lost a member, unless its policy says so."""
         for name, pod in self.truth.objects[kinds.POD].items():
             if self._remembers and pod["metadata"]["uid"] in self._lost:
                 self.breach(f"G2: {name} lives on after a member of its unit was lost")

@@ -1,8 +1,8 @@
 """
-G10: what can change as it runs keeps its pods, and what may not be made anew keeps them anyway.
+G10: an instance keeps its pods if it can be updated in place, or if its policy says it must be.
 
-A pod that the operator deletes must have given another reason than an old template that it could
-have followed: its instance is too many, failed, or was edited by a user.
+The operator deletes no pod of such an instance only because its template is old. Other reasons are
+allowed: the instance is surplus, failed, or was edited by a user.
 """
 
 from kohort.cluster import kinds
@@ -14,7 +14,7 @@ from kohort.simulation.simulated_api import LineView
 
 
 class KeptPods(Checker):
-    """The promises about instances that change as they run."""
+    """The promises about instances that are updated in place."""
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
@@ -58,4 +58,4 @@ class KeptPods(Checker):
         if all(self.simulated.can_follow(unit, spec) for spec in specs):
             self.breach(f"G10: {commit.name} was deleted, and could have changed as it ran")
         if all(self.simulated.is_kept_old(unit, spec) for spec in specs):
-            self.breach(f"G10: {commit.name} was deleted, and nobody may make it anew")
+            self.breach(f"G10: {commit.name} was deleted, and its policy forbids making it anew")

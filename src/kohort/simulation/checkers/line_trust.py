@@ -1,11 +1,11 @@
 """
 A8, A9 and G9 for lines whose units the operator makes and deletes one by one.
 
-Only units that have been ready for as long as was asked for pay for others, and those of a new
-template only when one of them has been ready for some seconds (A8). No unit that serves is given up
-while one of the new template has failed and not lasted since (A9). A unit that fails again is made
-anew no sooner than its backoff allows (G9). All are judged at the first delete of a unit, less
-what who decides cannot have seen yet.
+Another unit may be given up only for units that have been ready for the seconds that the spec asks
+for, and for units of a new template only after one of them has been ready for some seconds (A8). No
+unit that serves is given up while one of the new template has failed and not lasted since (A9). A
+unit that fails again is made anew no sooner than its backoff allows (G9). All are judged at the
+first delete of a unit, by the state that the operator had seen.
 """
 
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ class LineTrust(Checker):
         if commit.kind == kinds.POD and is_taken(commit):
             self._judge(commit)
         if self.truth.workload is None:
-            return  # what serves then may be adopted by another workload of that name
+            return  # another workload of that name may adopt what serves then
         views = {view.name: view for view in self.truth.lines()}
         for name, watched in self._lines.items():
             if name not in views:
@@ -128,7 +128,7 @@ class LineTrust(Checker):
             return
         seen = self.truth.find_seen(commit.writer)
         if any(at >= seen for at, _ in self._wishes[1:]):
-            return  # who decides knew another spec
+            return  # the operator had seen another spec
         serving = {(v.name, u.uid) for v in self.truth.lines() for u in v.units if u.is_ready}
         is_unwanted = any(self._is_surplus(w, u, seen) or self._is_old(u) for w, u in units)
         # Instances go with their group, where it does.

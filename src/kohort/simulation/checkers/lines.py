@@ -1,9 +1,9 @@
 """
 A1 to A4 and A6 for lines whose units the operator makes and deletes one by one.
 
-A line is the groups of a workload, or the instances of one role in one group. What exists is all
-that is remembered, so each deletion is a decision: it is judged by the state at its moment, less
-what who decides cannot have seen yet.
+A line is the groups of a workload, or the instances of one role in one group. No object records how
+far a rollout has come, so each deletion is a decision of its own: it is judged by the state that
+the operator had seen at that moment.
 """
 
 from collections import deque
@@ -25,7 +25,7 @@ class _Watched:
     view: LineView
     policies: deque[tuple[float, Policy]] = field(default_factory=deque)
     most: int = 0
-    promised: int = 0  # units that must serve; more of them once there are more
+    promised: int = 0  # units that must serve; raised when more of them serve
     since: dict[str, float] = field(default_factory=dict)  # units that serve, and from when on
     lost: dict[int, float] = field(default_factory=dict)  # gone by themselves, and when
     unknown: set[int] = field(default_factory=set)  # given up before they were seen to serve
@@ -110,14 +110,14 @@ class LineBudget(Checker):
             watched.unknown.clear()
 
     def _is_known(self, watched: _Watched, unit: Group, commit: Commit) -> bool:
-        """Whether who gave a unit up had seen that it serves."""
+        """Whether the process that gave a unit up had seen that it serves."""
         seen = self.truth.find_seen(commit.writer)
         return watched.since.get(unit.uid, seen) < seen
 
     def _is_decided(self, unit: Group, commit: Commit) -> bool:
-        """Whether a write is what ended the service of a unit."""
+        """Whether this write is what made a unit stop serving."""
         if self.simulated.unit_kinds:
-            # Gates and objects of units are written, too.
+            # A write to a readiness gate or to the object of a unit can end its service as well.
             return commit.kind != self.simulated.kind
         return is_taken(commit) and _has(unit, commit)
 
@@ -148,7 +148,7 @@ class LineBudget(Checker):
         """Whether the partition keeps a unit as it is."""
         if not before.is_stateless:
             return _places_of(before).index(unit.ordinal) < partition
-        # So many old ones stay, whichever they are.
+        # The partition keeps a number of old units, whichever they are.
         old = sum(self._is_old(each) for each in before.units)
         return self._is_old(unit) and not unit.is_edited and old <= partition
 
@@ -160,10 +160,10 @@ class LineBudget(Checker):
         workload = self.truth.workload
         return workload is None or self.simulated.is_old(unit, workload["spec"])
 
-    # A6: who goes first.
+    # A6: which unit goes first.
 
     def _doom(self, watched: _Watched, before: LineView, unit: Group, seen: float) -> None:
-        """Those that should have gone before a unit that serves, as who decides had seen it."""
+        """Note the units that should go before this one, by what the operator had seen."""
         if max(policy.partition for _, policy in watched.policies):
             return
         others = [each for each in before.units if each is not unit]
@@ -180,7 +180,7 @@ class LineBudget(Checker):
             and (not each.is_ready or (_cost_of(each), -each.ordinal) < (cost, -unit.ordinal))
             and not self._is_old(each)
         ]
-        # What is not ready may have become so unseen, and what is about to be ready does.
+        # Readiness may have changed unseen, so they are judged only after the operator's patience.
         watched.doomed.append((self.scene.now(), unit.ordinal, tuple(first)))
 
     def _check_victims(self, watched: _Watched) -> None:

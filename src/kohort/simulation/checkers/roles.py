@@ -2,8 +2,8 @@
 G8: roles begin and are updated in their order, and none is further ahead than a rule allows.
 
 Each write of the operator that gives up an old instance, or makes one more, is a decision. It is
-judged by the best that there was of other roles since its writer last saw everything: what was
-ready then may have failed unseen, and the operator is not held to what happens later.
+judged by the best state that the other roles had since its writer had last seen everything: what
+was ready then may have failed unseen, and later changes do not count.
 """
 
 from collections import deque
@@ -39,7 +39,7 @@ class _RoleState:
 
     @property
     def progress(self) -> float:
-        """The share of them that are updated and serve."""
+        """The share of the measured instances that are updated and serve."""
         return min(1.0, self.ready / self.goal) if self.goal > 0 else 1.0
 
     @property
@@ -55,7 +55,7 @@ class _RoleState:
 
     @property
     def is_done(self) -> bool:
-        """Whether those that come after it may be updated."""
+        """Whether the roles that come after this one may be updated."""
         return self.is_whole and not self.has_old
 
 
@@ -122,7 +122,7 @@ class Roles(Checker):
         highest = max((unit.ordinal + 1 for unit in view.units), default=0)
         told = [unit for unit in view.units if self.simulated.is_told(unit, spec)]
         if view.is_stateless:
-            # So many old ones as the partition says stay, whichever they are.
+            # The partition keeps a number of old instances, whichever they are.
             old, highest = old[view.policy.partition :], len(view.units)
         else:
             old = [unit for unit in old if unit.ordinal in held]

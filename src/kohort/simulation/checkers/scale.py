@@ -1,5 +1,5 @@
 """
-A6: who goes first when there are fewer groups; the highest do.
+A6: when a workload is scaled down, the groups with the highest ordinals go first.
 
 A group that is not wanted any more may go in any order with those above it, as long
 as these go too: after the operator's patience, none of them may be left.
@@ -25,7 +25,7 @@ class Scaling(Checker):
         self._spec: Object | None = None
 
     def commit(self, commit: Commit) -> None:
-        """Compare who goes with who stays."""
+        """Compare the group that goes with those that stay."""
         if commit.kind == self.simulated.kind:
             self._learn(commit)
         if commit.kind != kinds.POD:

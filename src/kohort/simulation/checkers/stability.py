@@ -11,7 +11,7 @@ from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import Commit
 
-# What decides whom a service leads to.
+# The fields that decide which pods a Service selects.
 ROUTES = ("selector", "publishNotReadyAddresses", "clusterIP")
 
 
@@ -33,7 +33,7 @@ class Stability(Checker):
             self._services[commit.name] = commit.new["spec"]
 
     def find_trouble(self) -> str:
-        """What is not as it was asked for; empty if all is."""
+        """The first difference between the objects and the spec; empty if there is none."""
         if self.truth.workload is None:
             return "the workload does not exist"
         trouble = self.simulated.find_trouble(self.scene)

@@ -62,7 +62,7 @@ class Status(Checker):
             self._asked[request.writer] = version
 
     def answer(self, request: Request, version: int) -> None:
-        """T6: a status that is there already is not sent."""
+        """T6: the operator does not send a status that the object has already."""
         if self._asked.pop(request.writer, None) == version:
             self.breach("T6: a status was sent that changes nothing")
 

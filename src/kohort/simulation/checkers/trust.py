@@ -1,11 +1,11 @@
 """
-A8, A9 and G9: ready for a moment is not ready, and who fails again waits longer.
+A8, A9 and G9: ready for a moment is not ready, and a group that fails again waits longer.
 
-Only groups that have been ready for as long as was asked for pay for others, and those of a new
-revision only when one of them has been ready for some seconds (A8). Nothing that
-serves is given up while a group of the new revision has failed and not lasted since (A9). A
-group that fails again is recreated no sooner than its backoff allows (G9). All by the clock of the
-run: timestamps of pods have whole seconds, so one second is forgiven.
+Another group may be given up only for groups that have been ready for the seconds that the spec
+asks for, and for groups of a new revision only after one of them has been ready for some seconds
+(A8). No serving group is given up while a group of the new revision has failed and not lasted since
+(A9). A group that fails again is recreated no sooner than its backoff allows (G9). All by the clock
+of the run: timestamps of pods have whole seconds, so one second is forgiven.
 """
 
 from dataclasses import dataclass
@@ -219,7 +219,7 @@ class Lasting(Checker):
         return ""
 
     def _find_since(self, uid: str, seen: float) -> float | None:
-        """Since when a group is ready, as far as who decides had seen."""
+        """Since when a group is ready, in the state that the operator had seen."""
         since, gone = self._lost.get(uid, (0.0, -1.0))
         return since if gone >= seen else self._since.get(uid)
 

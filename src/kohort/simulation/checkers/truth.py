@@ -1,8 +1,8 @@
 """
-The truth: every object as it is stored, and the groups that it amounts to.
+The truth: every object of the workload as it is stored, and the groups that they form.
 
-It listens to the store itself, so it is never behind and has no cache of a controller. How an
-API labels its objects is said by the value of that API; nothing is known of how the operator plans.
+It listens to the store itself, so it is never behind and has no cache of a controller. The value of
+an API says how its objects are labelled; nothing here knows how the operator plans.
 """
 
 from bisect import bisect_right
@@ -218,7 +218,7 @@ class Truth:
                 self.hurt.add(group.uid)
 
     def find_seen(self, writer: str) -> float:
-        """Until when a process of the operator had seen everything, when it last looked."""
+        """The time up to which a process had seen all changes at its last reconcile."""
         view = self.views.get(writer)
         if view is None:
             return self.now() - self.lag
@@ -273,33 +273,33 @@ class Truth:
 
 
 def labels_of(obj: Object) -> dict[str, str]:
-    """The labels."""
+    """The labels of an object."""
     return obj["metadata"].get("labels") or {}
 
 
 def annotations_of(obj: Object) -> dict[str, str]:
-    """The annotations."""
+    """The annotations of an object."""
     return obj["metadata"].get("annotations") or {}
 
 
 def image_of(pod: Object) -> str:
-    """What its first container runs."""
+    """The image of a pod's first container."""
     image: str = pod["spec"]["containers"][0]["image"]
     return image
 
 
 def is_leaving(obj: Object) -> bool:
-    """Whether it is being deleted."""
+    """Whether an object is being deleted."""
     return "deletionTimestamp" in obj["metadata"]
 
 
 def owners_of(obj: Object) -> set[str]:
-    """The uids of all whom it belongs to."""
+    """The uids of all owners of an object."""
     return {owner["uid"] for owner in obj["metadata"].get("ownerReferences") or ()}
 
 
 def controller_of(obj: Object) -> str:
-    """The uid of the one who controls it."""
+    """The uid of the controlling owner of an object; empty if there is none."""
     owners: list[Any] = obj["metadata"].get("ownerReferences") or []
     return next((o["uid"] for o in owners if o.get("controller")), "")
 
@@ -313,13 +313,13 @@ def is_ready(pod: Object) -> bool:
 
 
 def restarts_of(pod: Object) -> int:
-    """How often its containers were started again."""
+    """How often the containers of a pod were restarted."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     return sum(status.get("restartCount", 0) for status in statuses)
 
 
 def has_ended(pod: Object) -> bool:
-    """Whether none of its containers will run again."""
+    """Whether no container of a pod will run again."""
     return (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded")
 
 

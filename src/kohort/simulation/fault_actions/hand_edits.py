@@ -1,8 +1,7 @@
 """
-What other clients do to objects of ours, and to the names that these would have.
-
-The user asks for none of it, so in the end all is as the workload says; and whatever the operator
-does about it, it does under the budget.
+Faults by other clients: they edit our objects, and take names that our objects would have. The
+user's spec does not change, so in the end everything must match it again; and whatever the operator
+replaces for that, it replaces within the budget.
 """
 
 import asyncio

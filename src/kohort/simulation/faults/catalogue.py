@@ -14,7 +14,7 @@ from kohort.simulation.faults.draws import Draw, of_kind, of_part, request, time
 
 OWNED_KINDS = ("Pod", "StatefulSet", "LeaderWorkerSet", "ControllerRevision", "Service")
 PARTS = ("statefulsets", "garbage", "kubelet", "scheduler")
-# Of the parts, these kinds make a difference when they lag.
+# The kinds whose late watches make a difference to those components.
 PART_KINDS = ("Pod", "StatefulSet", "ControllerRevision", "Node")
 
 

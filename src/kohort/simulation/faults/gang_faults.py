@@ -1,5 +1,5 @@
 """
-F15 and its company: what goes wrong with gangs, and which scenarios have gangs at all.
+F15 and the other faults of gangs, and which scenarios have gangs at all.
 
 Gangs are drawn from a stream of their own, so a seed without them means what it
 always meant. A pod asks for so much that a whole group fits on one node: otherwise a

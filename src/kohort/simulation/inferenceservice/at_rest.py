@@ -1,8 +1,8 @@
 """
 What there should be of a service when all is at rest, from its spec alone.
 
-It has the workloads of its form and no others; each component has its pods, and each Service
-leads to them. What comes from the runtime may be of any edition that the runtime had.
+It has the workloads of its form and no others; each component has its pods, and each Service leads
+to them. Fields that come from the runtime may have the value of any version that the runtime had.
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
 """
-What of a service exists: its workloads in either form, its pods, and whom its Services lead to.
+What exists of a service: its workloads in either form, its pods, and the pods of its Services.
 
 All of it is read from stored objects, by owners and labels.
 """
@@ -30,7 +30,7 @@ from kohort.simulation.inferenceservice.labels import (
 from kohort.simulation.inferenceservice.manifests import list_components
 from kohort.simulation.scenario import NAME
 
-# Whom the owner of a pod may be, up to the workload.
+# The kinds of owners between a pod and its workload.
 _OWNERS = (kinds.REPLICA_SET, kinds.STATEFUL_SET, INSTANCE, ROLE_SET, *FORMS)
 
 
@@ -69,7 +69,7 @@ def list_forms(truth: Truth) -> set[tuple[Kind, str]]:
 
 
 def find_owners(truth: Truth) -> dict[str, str]:
-    """Whom each object between workload and pod belongs to, by uid."""
+    """The owner of each object between workload and pod, by uid."""
     return {
         obj["metadata"]["uid"]: controller_of(obj)
         for kind in _OWNERS
@@ -97,7 +97,7 @@ def list_pods(truth: Truth, component: str) -> list[Object]:
 
 
 def selector_of(service: Object | None) -> dict[str, str]:
-    """Whom a Service leads to."""
+    """The selector of a Service."""
     found: dict[str, str] = ((service or {}).get("spec") or {}).get("selector") or {}
     return found
 

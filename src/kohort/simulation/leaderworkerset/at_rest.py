@@ -87,7 +87,7 @@ class _Rest:
         return sizes | dict.fromkeys(self._find_stuck(policy) if is_alone else (), 1)
 
     def find_in_objects(self, workload: Object) -> str:
-        """What is not as it was asked for in the objects."""
+        """The first difference between the children and the spec; empty if there is none."""
         policy = read_policy(workload)
         sets = set(self.truth.objects[kinds.STATEFUL_SET])
         wanted: set[str] = set()
@@ -117,17 +117,16 @@ class _Rest:
 
     def _is_told(self, group: Group) -> bool:
         """
-        Whether it is drift that the partition keeps an edited group.
-
-        One of an old revision is old in the first place, and goes when the partition does. A
-        label that was taken away says nothing of who took it.
+        Whether the status must report an edited group, which the partition keeps, as drifted. A
+        group of an old revision is not reported: it is replaced when the partition goes down. Nor
+        is one without a revision label, since that does not show who removed it.
         """
         step = read_step(self.truth, self.scenario.carrier)
         origin = self.truth.marks.origin_of(group.leader)
         return bool(LABELS.revision_of(group.leader)) and step is not None and origin == step[2]
 
     def find_in_status(self, workload: Object) -> str:
-        """What is not as it was asked for in the status."""
+        """The first difference between the status and the truth; empty if there is none."""
         policy = read_policy(workload)
         status = workload.get("status") or {}
         if status.get("observedGeneration") != workload["metadata"]["generation"]:
@@ -161,7 +160,7 @@ DEGRADED = "TopologyDegraded"
 
 
 def find_losses(workload: Object, scenario: Scenario) -> bool | None:
-    """Whether something is lost; None where flags or notes decide that by now."""
+    """Whether the status must report a lost topology; None where the scenario leaves it open."""
     topology = workload["spec"].get("networkTopology")
     if not scenario.gang:
         return topology is not None

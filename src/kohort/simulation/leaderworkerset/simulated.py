@@ -43,13 +43,14 @@ def _read_as_before(snapshot: Snapshot) -> Reading[object]:
 VERSIONS = OperatorVersions(
     present=OperatorVersion(LEADER_WORKER_SET, DEFAULTS),
     before=OperatorVersion(replace(LEADER_WORKER_SET, read=_read_as_before), DEFAULTS),
-    # What takes over has another default for new workloads, which must not touch old ones.
+    # The version that takes over has another default for new workloads, which must not touch old
+    # ones.
     after=OperatorVersion(LEADER_WORKER_SET, replace(DEFAULTS, carrier=PODS)),
 )
 
 
 def _count_gang(group: Group, scene: Scene) -> tuple[int, int]:
-    """Who waits for a leader to be ready is not waited for."""
+    """The minimum and the size of a gang; workers that start after their leader do not count."""
     return 1 if scene.scenario.startup == LEADER_FIRST else group.size, group.size
 
 

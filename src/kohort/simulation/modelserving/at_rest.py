@@ -101,7 +101,7 @@ _MADE = (kinds.POD, kinds.SERVICE, kinds.CONTROLLER_REVISION)
 
 
 def _list_untold(workload: Object, groups: list[Group]) -> Iterator[str]:
-    """Pods whose annotation has another number of groups than the spec."""
+    """Breaches: pods whose annotation has another number of groups than the spec."""
     wanted = str(read_policy(workload).wanted)
     for pod in (pod for group in groups for pod in group.members):
         if annotations_of(pod).get(REPLICAS) != wanted:

@@ -1,16 +1,16 @@
 """
 Preemption: which pods of lower priority to evict, and from which node.
 
-Only room is won this way, not affinity: a node counts if everything but its free
-room suits the pod. Of the pods that could go, as many as possible stay, the most
-important first; of the nodes, the one whose most important victim matters least is
-taken. The room is reserved for the pod while its victims leave. A gang is not left
-below its minimum by it: such a gang goes whole, wherever its members stand.
+Only room is won this way, not affinity: a node counts if everything but its free room suits the
+pod. Of the pods that could go, as many as possible stay, the most important first; of the nodes,
+the one whose most important victim matters least is taken. The room is reserved for the pod while
+its victims leave. Preemption leaves no gang below its minimum: such a gang goes whole, wherever its
+members stand.
 
 A bundle is the pods that are evicted together. A gang may lose the members that it has beyond its
-minimum, one by one. One more, and those who stay would hold their room for nothing: so all pods
-of it go, or none does. Members of subgroups are never beyond the minimum here, since each would
-have to be counted against its own. A pod that is already being deleted goes alone.
+minimum, one by one. If it lost one more, its other members would hold their room for nothing: so
+all pods of the gang go, or none does. Members of subgroups are never beyond the minimum here, since
+each would have to be counted against its own. A pod that is already being deleted goes alone.
 """
 
 from collections import Counter

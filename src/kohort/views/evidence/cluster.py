@@ -1,9 +1,10 @@
 """
 Facts of the cluster beside a workload's own objects: nodes, Warning events, the operator's lease.
 
-All of it is optional. A person may be allowed to see one namespace only, so a node that
-is not in here is unknown, not dead; and a lease that cannot be read says nothing about
-the operator. Events belong to an object if they carry its uid: names come back, uids do not.
+All of it is optional. A person may be allowed to see one namespace only, so a node that is not in
+here is unknown, not dead; and a lease that cannot be read says nothing about the operator. Events
+belong to an object if they carry its uid: a later object may have the same name, but never the same
+uid.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -23,7 +23,7 @@ _FAILURES_MANY = 2
 
 @dataclass(frozen=True, slots=True)
 class PastCrash:
-    """A crash that a record tells of, and the members of now that the record speaks for."""
+    """A crash from a failure record, and the present members of the unit that it is about."""
 
     trouble: Trouble
     members: frozenset[str]

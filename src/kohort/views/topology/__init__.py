@@ -1,1 +1,1 @@
-"""What people are shown of a network: which domains there are, and who sits where."""
+"""What people are shown of a network: which domains there are, and which pods run where."""

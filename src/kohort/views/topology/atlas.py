@@ -1,5 +1,5 @@
 """
-An atlas: the nodes of a cluster, the domains that they stand in, and who sits on them.
+An atlas: the nodes of a cluster, the domains that they stand in, and the pods on them.
 
 Domains are what HyperNodes declare. A cluster without them is shown by the labels of
 its nodes: hosts as tier 0, and above them racks and spines, or zones and regions.
@@ -33,7 +33,7 @@ class Sitter:
 
 @dataclass(frozen=True)
 class Atlas:
-    """A cluster as seen from above."""
+    """The domains, nodes and pods of a cluster."""
 
     forest: Forest
     nodes: Mapping[str, Object]

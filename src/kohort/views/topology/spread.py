@@ -1,5 +1,5 @@
 """
-How the groups of one workload are spread: who sits in which domain, and how far apart.
+How the groups of one workload are spread: which member is in which domain, and how far apart.
 
 The width of a group is the smallest domain that holds all its members which have a
 node: its tier says how far the farthest two are from each other. A member on a node

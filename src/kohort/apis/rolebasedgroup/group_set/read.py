@@ -1,7 +1,7 @@
 """
 From a RoleBasedGroupSet and its groups to the model: a line of groups, each updated in place.
 
-All state stands in the groups. A change of labels or annotations alone raises no generation, so
+All state is stored on the groups. A change of labels or annotations alone raises no generation, so
 for a moment after such a change a group does not count as ready: its own controller has to see the
 change first.
 """

@@ -1,8 +1,8 @@
 """
 Validation of pods, and of updates, which may change only a few fields.
 
-Images may, tolerations may be added, a deadline may come closer and gates may
-fall. While a gate holds a pod back, it may also be sent to fewer nodes.
+An update may change images, add tolerations, shorten a deadline and remove scheduling gates. While
+a gate holds a pod back, an update may also narrow the nodes that it accepts.
 """
 
 from kohort.apiserver.resources.pods.spec import validate_pod_spec

@@ -93,7 +93,7 @@ def _read_ip(value: Any) -> _Address:
     return _parse_ip(value if isinstance(value, str) else value[_IP])
 
 
-def read_snapshot(value: dict[str, str]) -> int:
+def read_ip_version(value: dict[str, str]) -> int:
     """The IP version of an address: 4 or 6."""
     return _read_ip(value).version
 

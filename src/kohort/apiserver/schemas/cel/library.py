@@ -50,7 +50,7 @@ _MEMBERS: list[_Row] = [
         for name, implementation in addresses.URL_PARTS.items()
     ),
     ("getQuery", _MAP, [_MAP], addresses.read_query),
-    ("family", _INT, [_MAP], addresses.read_snapshot),
+    ("family", _INT, [_MAP], addresses.read_ip_version),
     *((name, _BOOL, [_MAP], implementation) for name, implementation in addresses.IP_TESTS.items()),
     ("containsIP", _BOOL, [_MAP, _DYN], addresses.contains_ip),
     ("containsCIDR", _BOOL, [_MAP, _DYN], addresses.contains_cidr),

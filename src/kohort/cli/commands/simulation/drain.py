@@ -65,7 +65,7 @@ class Drain:
         return bool(pods)
 
     def why(self) -> str:
-        """The words of a budget that forbids an eviction, or that pods take their time."""
+        """Why pods are left: the refusal of a disruption budget, or that evicted pods still end."""
         return next(iter(self._refusals.values()), "they have been evicted and are ending")
 
     def _evict(self, pod: dict[str, Any]) -> None:

@@ -196,7 +196,7 @@ def _warn_of_cores(autoscaler: dict[str, Any], said: dict[str, str]) -> Iterator
 
 
 def _find_resource(metrics: dict[str, str], name: str) -> str | None:
-    """The type of ``cpu`` where only containers are looked at: it is said for all of them."""
+    """The type of a resource that the autoscaler reads by container: one value sets all of them."""
     resources = [(known, kind) for known, kind in metrics.items() if kind.endswith("Resource")]
     return next((kind for known, kind in resources if known.startswith(f"{name}.")), None)
 

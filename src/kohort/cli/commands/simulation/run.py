@@ -208,13 +208,13 @@ def _simulate_all(drawn: Iterable[Drawn], workers: int | None) -> Iterator[Outco
 
 
 def _simulate_briefly(drawn: Drawn) -> Outcome:
-    """Without the log, which would be printed once for each of thousands of seeds."""
+    """The outcome of a seed without its log, which is shown only where one scenario is run."""
     name, seed, strategy = drawn
     return simulate_with_economy(_choose(SIMULATED[name].draw(seed), strategy)).without_log()
 
 
 def _name_seed(scenario: Scenario) -> str:
-    """A seed, with the API that it was drawn for, unless that goes without saying."""
+    """A seed, with the API that it was drawn for unless that is the default one."""
     own = "" if scenario.api == API_DEFAULT else f" of {scenario.api}"
     return f"seed {scenario.seed}{own}"
 
@@ -258,7 +258,7 @@ def expect_strategies(arguments: argparse.Namespace, scenarios: Scenarios) -> No
             )
         try:
             find_strategy(name)
-        except Exception as error:  # whatever a stranger's module raises
+        except Exception as error:  # a plugin's module may raise anything
             raise Failure(
                 f"rollout strategy {name} does not load: {type(error).__name__}: {error}; see "
                 f"'kohort plugins list'"

@@ -187,7 +187,7 @@ async def _apply(arguments: argparse.Namespace) -> int:
 
 
 def _print_plan(arguments: argparse.Namespace, lines: list[str]) -> None:
-    """Print what comes before the question; for programs only the end is on stdout."""
+    """Print the planned writes before the question; with ``-o json`` they go to stderr."""
     show(*lines, file=sys.stdout if arguments.output == "text" else sys.stderr)
 
 

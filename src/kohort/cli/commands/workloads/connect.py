@@ -59,7 +59,7 @@ class PortForward:
             await asyncio.sleep(self._pauses[failed - 1])
 
     async def _forward(self, pod: str) -> str:
-        """Forward to one pod until that ends; what kubectl said last."""
+        """Forward to one pod until kubectl ends; returns the last line of its stderr."""
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(

@@ -113,7 +113,7 @@ def _list_role_failures(picture: "Picture") -> "Iterator[CrashRecord]":
 
 
 async def _follow(source: "Source", arguments: argparse.Namespace, printer: "_Printer") -> None:
-    """Follow every member, those too that come later, until the user has seen enough."""
+    """Follow every member, those too that come later, until the user interrupts."""
     from kohort.cli.workloads.members import choose_places
 
     followed: dict[str, asyncio.Task[None]] = {}

@@ -1,9 +1,9 @@
 """
 This is where ``kohort plan`` says what a change would do, before the user applies it.
 
-The planner runs here, on the live objects and the changed one, and takes each step in thought.
-Nothing is written, and no operator has to run. It exits with 4 if the rollout would not end, or
-if the forecast does not reach its end.
+The planner runs in this process, on the live objects and the changed one. Each of its steps is
+applied to a copy of the state in memory: nothing is written, and no operator has to run. It exits
+with 4 if the rollout would not end, or if the forecast does not reach its end.
 """
 
 import argparse

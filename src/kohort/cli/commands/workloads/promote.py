@@ -1,8 +1,8 @@
 """
 This is where ``kohort rollout promote`` lets a rollout go on to its end: one write.
 
-No API has such a verb. Its partition is removed and a pause is ended, so that all units get
-the wanted revision within the budget; the answer says which fields stand for it.
+No API has such a verb. Its partition is removed and a pause is ended, so that all units get the
+wanted revision within the budget; the answer names the fields that were changed.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 """
 This is where ``kohort rollout status`` waits for the end of a rollout.
 
-One line for each change. It ends with 0 when every group is ready on the revision
-that was asked for, with 3 when the time is over, and with 4 as soon as the
-rollout is blocked: there is no point in waiting for what will not come.
+It prints one line for each change. It ends with 0 when every group is ready on the revision that
+was asked for, with 3 when the time is over, and with 4 as soon as the rollout is blocked: there is
+no point in waiting for what will not come.
 
 Right after a user has mended the cause, the verdict is still that of the last try. Where the
 cluster tries again by itself, the command waits for that, but not for long.
@@ -95,7 +95,7 @@ class _Watcher:
         self.last = ""
         self._is_json = is_json
         self._is_patient = is_patient
-        self._begun: datetime | None = None  # when it was looked at first
+        self._begun: datetime | None = None  # when it was read first
         self._helpless = 0  # readings in a row in which it needs help
 
     async def run(self, source: "Source") -> int:

@@ -1,9 +1,9 @@
 """
 The number of replicas that one metric proposes.
 
-The count follows the ratio of what a metric is to what it should be, of the pods that work.
-Pods of which nothing is known count against the direction in which the count would go: as
-idle when it would rise, as busy when it would fall. A ratio near one changes nothing.
+The count follows the ratio of a metric's value to its target, over the pods that work. Pods without
+a value count against the direction of the change: as idle when the count would rise, as busy when
+it would fall. A ratio near one changes nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -17,7 +17,7 @@ own minimum.
 
 The scheduler plugins, Koordinator and Kueue have few fields. Koordinator takes its gangs from
 objects or from annotations of pods alone; Kueue has only labels and annotations of pods. Its
-gates are its own: who sets them lifts them.
+scheduling gates are its own: the controller that sets them removes them.
 """
 
 import json
