@@ -149,12 +149,11 @@ class Reconciler:
         self._learn(outcomes, memory, elapsed, snapshot.settings.gang_kinds)
         is_failed = any(_may_succeed_later(outcome) for outcome in outcomes)
         result, ruling, summary = ReconcileResult(), None, _summarise(outcomes)
-        list_events = self._api.list_events
+        list_events, known = self._api.list_events, memory.warnings
         refused = list_events(snapshot, reading, decided, summary) if summary.failed else ()
-        memory.warnings.note_refusals(refused, now)
+        known.note_refusals(refused, now)
         if _is_judged(outcomes) or _is_seen(snapshot.root):
             status = self._status(snapshot, reading, decided, memory, now)
-            known = memory.warnings
             await self._judge.read_warnings(snapshot, memory.probe_state, known, elapsed, moment)
             told = replace(snapshot, root={**snapshot.root, "status": status})
             ruling = self._judge.rule(told, reading, decided, known, moment)
