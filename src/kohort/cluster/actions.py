@@ -13,6 +13,14 @@ from kohort.cluster.port import Address, PatchType
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """The create of the same kind and plan that comes first, and where its uid is noted."""
+
+    name: str  # of the object that is created first
+    annotation: str  # of the object that follows
+
+
+@dataclass(frozen=True, slots=True)
 class Create:
     """Create an object. An existing object with the same controller counts as success."""
 
@@ -20,6 +28,7 @@ class Create:
     namespace: str
     obj: Object
     why: str = ""
+    link: Link | None = None  # sent only after another create of the plan has made its object
 
 
 @dataclass(frozen=True, slots=True)

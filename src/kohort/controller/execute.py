@@ -1,17 +1,17 @@
 """
 The executor: it sends the actions of a plan to the API server and names each result.
 
-Actions of a plan do not depend on each other, so they run concurrently, within a
-limit. Creates of one kind start slowly: one, then two for each that succeeded, and
+Actions of a plan run concurrently, within a limit, since they do not depend on each other:
+except for a create with a link, which follows the create that it names and notes the uid of the
+new object. Creates of one kind start slowly: one, then two for each that succeeded, and
 no more after one that did not: a template that the API server refuses costs one
 request, not a thousand. The executor retries nothing; the next plan sees which
 actions are still needed.
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kohort.cluster.actions import Action, Create, Delete, Patch
@@ -41,6 +41,13 @@ from kohort.cluster.port import Address, Cluster, PatchType
 from kohort.controller.caches.departures import Departures
 from kohort.controller.caches.repeats import Repeats
 from kohort.controller.caches.watermarks import Watermarks
+from kohort.controller.create_order import (
+    Follower,
+    find_followers,
+    link_of,
+    note_lead,
+    start_slowly,
+)
 from kohort.controller.dropped_fields import find_dropped
 
 CALLS_AT_ONCE_MAX = 64
@@ -132,30 +139,36 @@ class Executor:
                 creates.setdefault(action.kind, []).append(number)
             else:
                 others.append(number)
+        followers = find_followers(actions, creates)
 
-        async def run(number: int) -> bool:
-            outcomes[number] = await self._carry_out(key, actions[number])
-            return outcomes[number].is_success
+        async def run(number: int, uid: str = "") -> Sequence[Follower] | None:
+            """Carry one out; the creates that follow it with its uid, or None if it failed."""
+            outcome = outcomes[number] = await self._carry_out(key, actions[number], uid)
+            if outcome.result is Result.DONE and outcome.stored is not None:
+                return [(one, uid_of(outcome.stored)) for one in followers.get(number, ())]
+            # An object that exists already may be of another revision: the next plan reads it.
+            return () if outcome.is_success else None
 
         async with asyncio.TaskGroup() as group:
             for number in others:
                 group.create_task(run(number))
             for numbers in creates.values():
-                group.create_task(_start_slowly(run, numbers, self._at_once))
+                first = [number for number in numbers if link_of(actions[number]) is None]
+                group.create_task(start_slowly(run, first, self._at_once))
         for numbers in creates.values():
             _fill_skipped(actions, numbers, outcomes)
         return [outcomes[number] for number in range(len(actions))]
 
-    async def _carry_out(self, key: Hashable, action: Action) -> Outcome:
+    async def _carry_out(self, key: Hashable, action: Action, uid: str = "") -> Outcome:
         async with self._calls:
             if not self._may_write():
                 return Outcome(action, Result.SKIPPED, message="another process leads")
             try:
-                outcome = await self._call(action)
+                outcome = await self._call(note_lead(action, uid))
             except KohortError as error:
                 return _judge(action, error)
         self._note(key, outcome)
-        return outcome
+        return replace(outcome, action=action)
 
     async def _call(self, action: Action) -> Outcome:
         match action:
@@ -303,30 +316,6 @@ def _owner_uid(obj: Object) -> str:
     return str((find_controller(obj) or {}).get("uid", ""))
 
 
-async def _start_slowly(
-    run: Callable[[int], Awaitable[bool]], numbers: Sequence[int], at_once: int
-) -> None:
-    """Run one, then two for each success, within a limit; start no more after a failure."""
-    waiting = deque(numbers)
-    running = 0
-
-    async def follow(number: int) -> None:
-        nonlocal running
-        if not await run(number):
-            waiting.clear()
-        running -= 1
-        start(2)
-
-    def start(count: int) -> None:
-        nonlocal running
-        for _ in range(min(count, len(waiting), at_once - running)):
-            running += 1
-            group.create_task(follow(waiting.popleft()))
-
-    async with asyncio.TaskGroup() as group:
-        start(1)
-
-
 def _fill_skipped(
     actions: Sequence[Action], numbers: Sequence[int], outcomes: dict[int, Outcome]
 ) -> None:
@@ -334,11 +323,15 @@ def _fill_skipped(
     tried = [outcomes[number] for number in numbers if number in outcomes]
     cause = next((outcome for outcome in tried if not outcome.is_success), None)
     for number in numbers:
-        if number not in outcomes:
-            assert cause is not None, "creates end early only when one did not succeed"
-            outcomes[number] = Outcome(
-                actions[number], Result.SKIPPED, message=cause.message, error=cause.error
-            )
+        if number in outcomes:
+            continue
+        action, link = actions[number], link_of(actions[number])
+        if cause is not None:
+            outcomes[number] = Outcome(action, Result.SKIPPED, None, cause.message, cause.error)
+        else:
+            assert link is not None, "creates end early only when one did not succeed"
+            why = f"{link.name}, which it follows, was not made by this plan"
+            outcomes[number] = Outcome(action, Result.CONFLICT, message=why)
 
 
 def _compare(action: Create, existing: Object, error: AlreadyExists) -> Outcome:

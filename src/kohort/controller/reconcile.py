@@ -4,7 +4,8 @@ One reconcile of one workload: read, plan, render, carry out, report.
 This module decides nothing about workloads. It limits the requests to the API server: the
 operator does not repeat a request that the API server has refused until the spec changes,
 no longer sends a field that the API server did not store, and writes a status that keeps
-changing at most once a second, unless it becomes ready, but always its last state.
+changing at most once a second, unless it becomes ready, but always its last state. Where an API
+asks for it, the first status waits for a second after the first children were made.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from kohort.apis.api import Api, ExecutionSummary, InvalidWorkload, Reading, Sna
 from kohort.apis.group_cache import GroupCache
 from kohort.apis.put_backs import PutBacks
 from kohort.apis.references import Key, Projection
-from kohort.cluster.actions import Action, Delete, Patch, address_of, kind_of
+from kohort.cluster.actions import Action, Create, Delete, Patch, address_of, kind_of
 from kohort.cluster.errors import BadRequest, Forbidden, Invalid
 from kohort.cluster.objects import (
     Kind,
@@ -34,6 +35,7 @@ from kohort.cluster.port import Address
 from kohort.cluster.timestamps import write_time
 from kohort.controller.admission.probe import MOMENT_SECONDS, AdmissionProber, ProbeState
 from kohort.controller.blocked_condition import HealthReporter, Warnings
+from kohort.controller.create_order import find_lead
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
 from kohort.controller.refusals import Refusals
@@ -153,6 +155,8 @@ class Reconciler:
             await self._judge.read_warnings(snapshot, memory.probe_state, known, elapsed, moment)
             told = replace(snapshot, root={**snapshot.root, "status": status})
             ruling = self._judge.rule(told, reading, decided, known, moment)
+            if self._api.holds_first_status and _is_begun(snapshot.root, summary):
+                memory.status_times.hold((Address(self._api.kind, *key, "status"),), elapsed)
             result = await self._report(snapshot, ruling.status, memory, elapsed, ruling.health)
         summary = replace(summary, is_reported=result.actions > 0)
         # The stored Blocked condition shows whether the verdict is new, so it must be written.
@@ -315,7 +319,9 @@ def _untried(
     asked.append(sorted(snapshot.absent.values()))
     wish = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
     memory.refusals.begin(wish, elapsed)
-    return tuple(action for action in actions if not memory.refusals.knows(action))
+    knows = memory.refusals.knows
+    refused = {address_of(a) for a in actions if isinstance(a, Create) and knows(a)}
+    return tuple(a for a in actions if not knows(a) and find_lead(a) not in refused)
 
 
 def _summarise(outcomes: list[Outcome]) -> ExecutionSummary:
@@ -331,6 +337,11 @@ def _is_seen(root: Object) -> bool:
     """Whether the stored status is of this generation; else a failed reconcile writes none."""
     seen = (root.get("status") or {}).get("observedGeneration")
     return bool(seen == root["metadata"].get("generation"))
+
+
+def _is_begun(root: Object, summary: ExecutionSummary) -> bool:
+    """Whether this reconcile made children of a workload that has no status yet."""
+    return not root.get("status") and any(isinstance(a, Create) for a in summary.done)
 
 
 def _recheck_seconds(memory: Memory, elapsed: float) -> float | None:

@@ -5,7 +5,7 @@ One plan creates a limited number of pods; the next creates more.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
 from kohort.apis.drift.pods import describe_edited
@@ -21,7 +21,7 @@ from kohort.apis.modelserving.put_back import put_places_back
 from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.ready_actions import ReadyActions
 from kohort.apis.modelserving.spec import at_revision
-from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.actions import Action, Create, Delete, Link, Patch
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, namespace_of
 from kohort.cluster.port import Address
@@ -87,7 +87,7 @@ class PodActions:
         return Delete(POD, metadata.namespace, name, uid, why=why, undoes=undoes)
 
     def make(self) -> Iterator[Action]:
-        """Create entries of missing instances, and workers of entries that exist."""
+        """Create missing instances, and workers of entries that exist."""
         context = self.reading.memory.context
         for make in self.plan.step.make:
             if self.gangs.is_ready(make.ordinal):
@@ -95,7 +95,7 @@ class PodActions:
                     step = self.plan.steps[Line(make.ordinal, role.name)]
                     for instance in step.make:
                         place = InstancePlace(make.ordinal, role, instance.ordinal)
-                        yield from self._make(place, 0, make.revision)
+                        yield from self._make_whole(place, make.revision)
         retired = {r.ordinal for r in self.plan.step.retire} | self.plan.step.backing_off
         for group in self.reading.observed.groups:
             if group.is_settled or group.ordinal in retired or group.phase is Phase.LEAVING:
@@ -113,7 +113,7 @@ class PodActions:
                 role = find_role(context, make.revision, held.role)
                 if role is not None:
                     place = InstancePlace(group.ordinal, role, make.ordinal)
-                    yield from self._make(place, 0, make.revision)
+                    yield from self._make_whole(place, make.revision)
             gone = {retired.ordinal for retired in step.retire}
             for instance in held.instances:
                 is_staying = instance.ordinal in step.may_complete and instance.ordinal not in gone
@@ -140,9 +140,19 @@ class PodActions:
         """The revision label of an instance's pods."""
         return next((m.revision for m in instance.members), "")
 
+    def _make_whole(self, place: InstancePlace, revision: str) -> Iterator[Action]:
+        """Create the entry of an instance; its workers follow with the uid of the new pod."""
+        entry = tuple(self._make(place, 0, revision))
+        yield from entry
+        if entry:
+            link = Link(place.entry_name(self.snapshot.root), labels.ENTRY_UID)
+            for index in range(1, place.role.size):
+                for action in self._make(place, index, revision):
+                    yield replace(action, link=link)
+
     def _make(
         self, place: InstancePlace, index: int, revision: str, entry_uid: str = ""
-    ) -> Iterator[Action]:
+    ) -> Iterator[Create]:
         name = place.pod_name(self.snapshot.root, index)
         # A name in use belongs to a terminating pod, or to another owner.
         if name in self._names or self._left <= 0:
