@@ -157,7 +157,10 @@ class Reconciler:
             ruling = self._judge.rule(told, reading, decided, known, moment)
             if self._api.holds_first_status and _is_begun(snapshot.root, summary):
                 memory.status_times.hold((Address(self._api.kind, *key, "status"),), elapsed)
-            result = await self._report(snapshot, ruling.status, memory, elapsed, ruling.health)
+            # A workload without a status has made no progress yet, whatever its pods are.
+            is_new = not snapshot.root.get("status")
+            is_ready = ruling.health.word is Word.READY or (is_new and decided.report.is_available)
+            result = await self._report(snapshot, ruling.status, memory, elapsed, is_ready=is_ready)
         summary = replace(summary, is_reported=result.actions > 0)
         # The stored Blocked condition shows whether the verdict is new, so it must be written.
         if ruling is not None and summary.is_reported and self._api.has_conditions:
@@ -249,7 +252,8 @@ class Reconciler:
         status: Object,
         memory: Memory,
         elapsed: float,
-        health: Health | None = None,
+        *,
+        is_ready: bool = False,
     ) -> ReconcileResult:
         """Write the status of the workload, and remove stored fields that cannot be read."""
         if not self._api.has_conditions:
@@ -257,7 +261,6 @@ class Reconciler:
         elif not self._api.has_condition_generations:
             status = _drop_generations(status)
         stored = {**dict.fromkeys(snapshot.stray), **(snapshot.root.get("status") or {})}
-        is_ready = health is not None and health.word is Word.READY
         wish = Projection(self._api.kind, {**snapshot.root, "status": stored}, status, is_ready)
         key = (namespace_of(snapshot.root), name_of(snapshot.root))
         done = await self._statuses.write(wish, memory.status_times, elapsed, key)

@@ -8,8 +8,10 @@ from kohort.apiserver.api.requests import Target
 from kohort.cluster import kinds
 from kohort.cluster.errors import Invalid
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
+from kohort.simulator.stages import INIT, LOAD, PULL, READY, START, ContainerStage, KubeletStages
 
 PREFIX = "modelserving.volcano.sh/"
+BEFORE_READY = (PULL, INIT, START, LOAD, READY)
 
 
 class RefusedPods(NoAdmission):
@@ -89,6 +91,16 @@ class TestBirth:
         assert (len(lab.pods()), lab.status()) == (4, {})
         await lab.run(1.5)
         assert lab.status()["replicas"] == 2
+
+    async def test_a_first_status_that_says_ready_does_not_wait(self):
+        at_once = KubeletStages(*(ContainerStage(each.name, 0.01) for each in BEFORE_READY))
+        lab = ServingLab(stages=at_once)
+        await lab.open()
+        await lab.run(1)
+        await lab.apply(serving(role("decode")))
+        await lab.run(0.5)
+        assert lab.status()["availableReplicas"] == 2
+        await lab.close()
 
     async def test_no_replicas_are_none(self, lab: ServingLab):
         """Defect 2: a ModelServing of zero groups is reconciled, and grows."""
