@@ -299,8 +299,6 @@ class Api:
     find_lost: Callable[[Any, Remaining], Loss | None] = lambda member, remaining: None
     # Fields that a status has from its first write on, even if the object cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
-    # True: the first status waits for a second, so that it counts the children that were just made.
-    holds_first_status: bool = False
     has_conditions: bool = True  # false: its definition has none, so ours are not written
     # False: its conditions have no observedGeneration, and the API server would drop ours.
     has_condition_generations: bool = True

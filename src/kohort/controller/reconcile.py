@@ -4,8 +4,7 @@ One reconcile of one workload: read, plan, render, carry out, report.
 This module decides nothing about workloads. It limits the requests to the API server: the
 operator does not repeat a request that the API server has refused until the spec changes,
 no longer sends a field that the API server did not store, and writes a status that keeps
-changing at most once a second, unless it becomes ready, but always its last state. Where an API
-asks for it, the first status waits for a second after the first children were made.
+changing at most once a second, unless it becomes ready, but always its last state.
 """
 
 import asyncio
@@ -155,12 +154,7 @@ class Reconciler:
             await self._judge.read_warnings(snapshot, memory.probe_state, known, elapsed, moment)
             told = replace(snapshot, root={**snapshot.root, "status": status})
             ruling = self._judge.rule(told, reading, decided, known, moment)
-            if self._api.holds_first_status and _is_begun(snapshot.root, summary):
-                memory.status_times.hold((Address(self._api.kind, *key, "status"),), elapsed)
-            # A workload without a status has made no progress yet, whatever its pods are.
-            is_new = not snapshot.root.get("status")
-            is_ready = ruling.health.word is Word.READY or (is_new and decided.report.is_available)
-            result = await self._report(snapshot, ruling.status, memory, elapsed, is_ready=is_ready)
+            result = await self._report(snapshot, ruling.status, memory, elapsed, ruling.health)
         summary = replace(summary, is_reported=result.actions > 0)
         # The stored Blocked condition shows whether the verdict is new, so it must be written.
         if ruling is not None and summary.is_reported and self._api.has_conditions:
@@ -252,8 +246,7 @@ class Reconciler:
         status: Object,
         memory: Memory,
         elapsed: float,
-        *,
-        is_ready: bool = False,
+        health: Health | None = None,
     ) -> ReconcileResult:
         """Write the status of the workload, and remove stored fields that cannot be read."""
         if not self._api.has_conditions:
@@ -261,6 +254,7 @@ class Reconciler:
         elif not self._api.has_condition_generations:
             status = _drop_generations(status)
         stored = {**dict.fromkeys(snapshot.stray), **(snapshot.root.get("status") or {})}
+        is_ready = health is not None and health.word is Word.READY
         wish = Projection(self._api.kind, {**snapshot.root, "status": stored}, status, is_ready)
         key = (namespace_of(snapshot.root), name_of(snapshot.root))
         done = await self._statuses.write(wish, memory.status_times, elapsed, key)
@@ -340,11 +334,6 @@ def _is_seen(root: Object) -> bool:
     """Whether the stored status is of this generation; else a failed reconcile writes none."""
     seen = (root.get("status") or {}).get("observedGeneration")
     return bool(seen == root["metadata"].get("generation"))
-
-
-def _is_begun(root: Object, summary: ExecutionSummary) -> bool:
-    """Whether this reconcile made children of a workload that has no status yet."""
-    return not root.get("status") and any(isinstance(a, Create) for a in summary.done)
 
 
 def _recheck_seconds(memory: Memory, elapsed: float) -> float | None:

@@ -3,8 +3,7 @@ Statuses that the operator writes: of workloads, and of children that have a sta
 
 The operator does not write a status that is stored already, and writes each status at most once
 a second: a later status waits, and the workload is reconciled again when the second is over. The
-first status of a child waits as well, since a new child changes at once, and so may that of a
-workload whose children were just made. A status that becomes
+first status of a child waits as well, since a new child changes at once. A status that becomes
 ready does not wait, since users and controllers wait for it; but an object that flaps may be early
 once in two seconds only. The merge patch removes an old key by a null, at any depth; a wanted null
 means that the key is absent.

@@ -8,10 +8,8 @@ from kohort.apiserver.api.requests import Target
 from kohort.cluster import kinds
 from kohort.cluster.errors import Invalid
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
-from kohort.simulator.stages import INIT, LOAD, PULL, READY, START, ContainerStage, KubeletStages
 
 PREFIX = "modelserving.volcano.sh/"
-BEFORE_READY = (PULL, INIT, START, LOAD, READY)
 
 
 class RefusedPods(NoAdmission):
@@ -73,34 +71,6 @@ class TestBirth:
         assert lab.cluster.tried[("create", "Pod")] == 1
         (controller, *_) = lab.operator.controllers
         assert controller.queue.schedule.failures((lab.namespace, "x")) == 0
-
-    async def test_the_first_status_waits_until_it_can_count_the_pods(self, lab: ServingLab):
-        said: list[Object] = []
-        bucket = lab.api.registry.of(KIND).bucket
-        lab.api.store.subscribe(bucket, lambda event: said.append(event.entry.decode()))
-        await start(lab, role("decode"))
-        first = next(obj["status"] for obj in said if obj.get("status"))
-        assert (first["replicas"], first["observedGeneration"]) == (2, 1)
-
-    async def test_the_first_status_comes_though_nothing_else_happens(self, lab: ServingLab):
-        """No pod gets a node: two seconds are enough, since it waits for one."""
-        scheduler = next(r for r in lab.world.runners if r.component.name == "scheduler")
-        lab.hold_component(scheduler)
-        await lab.apply(serving(role("decode")))
-        await lab.run(0.5)
-        assert (len(lab.pods()), lab.status()) == (4, {})
-        await lab.run(1.5)
-        assert lab.status()["replicas"] == 2
-
-    async def test_a_first_status_that_says_ready_does_not_wait(self):
-        at_once = KubeletStages(*(ContainerStage(each.name, 0.01) for each in BEFORE_READY))
-        lab = ServingLab(stages=at_once)
-        await lab.open()
-        await lab.run(1)
-        await lab.apply(serving(role("decode")))
-        await lab.run(0.5)
-        assert lab.status()["availableReplicas"] == 2
-        await lab.close()
 
     async def test_no_replicas_are_none(self, lab: ServingLab):
         """Defect 2: a ModelServing of zero groups is reconciled, and grows."""

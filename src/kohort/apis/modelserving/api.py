@@ -145,7 +145,6 @@ def _make(kind: Kind, define: Callable[[], Object], short_name: str, suffix: str
         render=render,
         write_status=write_status,
         start_status=start_status,
-        holds_first_status=True,
         list_events=list_events,
         webhooks=(webhook,),
         definitions=(define,),
