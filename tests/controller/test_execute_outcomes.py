@@ -1,5 +1,6 @@
 """The executor: what becomes of each action, and what is not even tried."""
 
+import asyncio
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -212,6 +213,25 @@ async def test_creates_start_slowly_and_other_actions_do_not_wait_for_them():
     assert cluster.calls == {"create": 1 + 2 * 4, "patch": 9}
 
 
+class Recording:
+    """A cluster that notes the order of creates; it refuses one, and stores one only after that."""
+
+    def __init__(self, refused: str = "", late: str = "") -> None:
+        self.refused, self.late = refused, late
+        self.made: list[str] = []
+        self._has_refused = asyncio.Event()
+
+    async def create(self, kind: Any, namespace: str, obj: Object) -> Object:
+        name = name_of(obj)
+        self.made.append(name)
+        if name == self.refused:
+            self._has_refused.set()
+            raise Invalid("bad template")
+        if name == self.late:
+            await self._has_refused.wait()
+        return {**obj, "metadata": {**obj["metadata"], "uid": f"uid of {name}"}}
+
+
 def owner(name: str, *children: str) -> Create:
     """A create whose children bear the uid of the stored object."""
 
@@ -272,6 +292,20 @@ async def test_a_refused_child_costs_one_request_for_all_owners():
     outcomes = await Executor(cluster).run(actions)  # type: ignore[arg-type]
     assert cluster.calls["create"] <= 3
     assert {o.result for o in outcomes} == {Result.DONE, Result.REFUSED, Result.SKIPPED}
+
+
+async def test_units_are_complete_one_after_the_other():
+    cluster = Recording()
+    await Executor(cluster, at_once=1).run([owner("a", "a-1", "a-2"), owner("b", "b-1", "b-2")])  # type: ignore[arg-type]
+    assert cluster.made == ["a", "a-1", "a-2", "b", "b-1", "b-2"]
+
+
+@pytest.mark.parametrize(("refused", "late"), [("b", "c"), ("c", "b")])
+async def test_after_a_refusal_nothing_follows_what_succeeds_later(refused: str, late: str):
+    cluster = Recording(refused, late)
+    actions = [create("a"), owner("b", "b-1"), owner("c", "c-1")]
+    outcomes = await Executor(cluster).run(actions)  # type: ignore[arg-type]
+    assert (outcomes[3].result, f"{late}-1" in cluster.made) == (Result.SKIPPED, False)
 
 
 async def test_the_key_waits_for_what_followed():

@@ -324,13 +324,17 @@ class _Run:
         return [self._outcomes.get(n) or self._skip(n) for n in range(len(self._actions))]
 
     def _add(self, actions: Iterable[Action]) -> None:
+        """Start the actions; creates come before those that wait, so that units are completed."""
+        creates: dict[Kind, list[int]] = {}
         for action in actions:
             number = len(self._actions)
             self._actions.append(action)
             if isinstance(action, Create):
-                self._lines.setdefault(action.kind, _Line()).waiting.append(number)
+                creates.setdefault(action.kind, []).append(number)
             else:
                 self._tasks.create_task(self._finish(number))
+        for kind, numbers in creates.items():
+            self._lines.setdefault(kind, _Line()).waiting.extendleft(reversed(numbers))
         for line in self._lines.values():
             self._start(line)
 

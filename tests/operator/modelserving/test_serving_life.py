@@ -3,10 +3,23 @@
 import pytest
 from serving_lab import KIND, ServingLab, role, serving, start
 
+from kohort.apiserver.api.admission import NoAdmission, Review
+from kohort.apiserver.api.requests import Target
 from kohort.cluster import kinds
-from kohort.cluster.objects import annotations_of, labels_of, name_of
+from kohort.cluster.errors import Invalid
+from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
 
 PREFIX = "modelserving.volcano.sh/"
+
+
+class RefusedPods(NoAdmission):
+    """A policy of another party that no pod fits."""
+
+    def concerns(self, operation: str, target: Target) -> bool:
+        return (operation, target.resource.kind) == ("CREATE", kinds.POD)
+
+    async def mutate(self, review: Review) -> Object:
+        raise Invalid("no pod fits")
 
 
 class TestBirth:
@@ -40,6 +53,24 @@ class TestBirth:
         entry, worker = pods["x-0-decode-0-0"], pods["x-0-decode-0-1"]
         assert annotations_of(worker)["kohort.dev/entry-uid"] == entry["metadata"]["uid"]
         assert annotations_of(worker)[PREFIX + "entry-name"] == name_of(entry)
+
+    async def test_one_plan_makes_entries_and_their_workers(self, lab: ServingLab):
+        """The caches see none of them, so that there is no second plan."""
+        await lab.run(1)
+        lab.cluster.hold("Pod")
+        await lab.apply(serving(role("decode")))
+        await lab.run(5)
+        assert sorted(lab.pods()) == [f"x-{g}-decode-0-{n}" for g in (0, 1) for n in (0, 1)]
+
+    async def test_workers_of_a_refused_entry_are_neither_made_nor_tried_again(
+        self, lab: ServingLab
+    ):
+        lab.api.context.admission = RefusedPods()
+        await lab.apply(serving(role("decode"), replicas=1))
+        await lab.run(60)
+        assert lab.cluster.tried[("create", "Pod")] == 1
+        (controller, *_) = lab.operator.controllers
+        assert controller.queue.schedule.failures((lab.namespace, "x")) == 0
 
     async def test_no_replicas_are_none(self, lab: ServingLab):
         """Defect 2: a ModelServing of zero groups is reconciled, and grows."""

@@ -5,7 +5,8 @@ One plan creates a limited number of pods; the next creates more.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
 from kohort.apis.drift.pods import describe_edited
@@ -23,7 +24,7 @@ from kohort.apis.modelserving.ready_actions import ReadyActions
 from kohort.apis.modelserving.spec import at_revision
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.kinds import POD
-from kohort.cluster.objects import Object, namespace_of
+from kohort.cluster.objects import Object, namespace_of, uid_of
 from kohort.cluster.port import Address
 from kohort.model.observed import Group, Instance, Member
 from kohort.model.plans import Plan, Step
@@ -87,7 +88,7 @@ class PodActions:
         return Delete(POD, metadata.namespace, name, uid, why=why, undoes=undoes)
 
     def make(self) -> Iterator[Action]:
-        """Create entries of missing instances, and workers of entries that exist."""
+        """Create missing instances, and workers of entries that exist."""
         context = self.reading.memory.context
         for make in self.plan.step.make:
             if self.gangs.is_ready(make.ordinal):
@@ -95,7 +96,7 @@ class PodActions:
                     step = self.plan.steps[Line(make.ordinal, role.name)]
                     for instance in step.make:
                         place = InstancePlace(make.ordinal, role, instance.ordinal)
-                        yield from self._make(place, 0, make.revision)
+                        yield from self._make_whole(place, make.revision)
         retired = {r.ordinal for r in self.plan.step.retire} | self.plan.step.backing_off
         for group in self.reading.observed.groups:
             if group.is_settled or group.ordinal in retired or group.phase is Phase.LEAVING:
@@ -113,7 +114,7 @@ class PodActions:
                 role = find_role(context, make.revision, held.role)
                 if role is not None:
                     place = InstancePlace(group.ordinal, role, make.ordinal)
-                    yield from self._make(place, 0, make.revision)
+                    yield from self._make_whole(place, make.revision)
             gone = {retired.ordinal for retired in step.retire}
             for instance in held.instances:
                 is_staying = instance.ordinal in step.may_complete and instance.ordinal not in gone
@@ -140,9 +141,19 @@ class PodActions:
         """The revision label of an instance's pods."""
         return next((m.revision for m in instance.members), "")
 
+    def _make_whole(self, place: InstancePlace, revision: str) -> Iterator[Action]:
+        """Create the entry of an instance; its workers follow with the uid of the new pod."""
+        for entry in self._make(place, 0, revision):
+            workers = tuple(
+                worker
+                for index in range(1, place.role.size)
+                for worker in self._make(place, index, revision)
+            )
+            yield replace(entry, then=partial(_note_entry, workers))
+
     def _make(
         self, place: InstancePlace, index: int, revision: str, entry_uid: str = ""
-    ) -> Iterator[Action]:
+    ) -> Iterator[Create]:
         name = place.pod_name(self.snapshot.root, index)
         # A name in use belongs to a terminating pod, or to another owner.
         if name in self._names or self._left <= 0:
@@ -151,8 +162,7 @@ class PodActions:
         made = self._find_maker(revision).make(place, index)
         if isinstance(made, PluginFailure):
             raise InvalidWorkload("PluginFailed", str(made))
-        if entry_uid:
-            made["metadata"].setdefault("annotations", {})[labels.ENTRY_UID] = entry_uid
+        made = _with_entry(made, entry_uid) if entry_uid else made
         why = f"pod {name} does not exist"
         yield Create(POD, namespace_of(self.snapshot.root), made, why)
 
@@ -241,3 +251,15 @@ def _as_object(pod: ServingPod) -> Object:
             "annotations": metadata.annotations,
         }
     }
+
+
+def _note_entry(workers: Iterable[Create], entry: Object) -> Iterator[Action]:
+    """The creates of the workers of an entry that was stored just now."""
+    for worker in workers:
+        yield replace(worker, obj=_with_entry(worker.obj, uid_of(entry)))
+
+
+def _with_entry(worker: Object, uid: str) -> Object:
+    metadata = worker["metadata"]
+    notes = {**(metadata.get("annotations") or {}), labels.ENTRY_UID: uid}
+    return {**worker, "metadata": {**metadata, "annotations": notes}}

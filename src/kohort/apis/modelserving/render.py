@@ -3,8 +3,9 @@ From a plan to actions on the pods of a ModelServing, its Services, gangs and re
 
 A revision is stored before any pod is made from it. The operator creates the gang of a group
 before its pods, and the entry of an instance before its workers, which store the entry's uid: so
-what exists always tells what is missing. Pods are deleted one by one with their uids; a Service
-or a gang is deleted when no pod is left that needs it.
+what exists always tells what is missing. One plan creates both: the workers follow when the
+API server has stored their entry. Pods are deleted one by one with their uids; a Service or a gang
+is deleted when no pod is left that needs it.
 """
 
 from collections.abc import Iterator
