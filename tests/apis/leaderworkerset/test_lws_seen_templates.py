@@ -56,16 +56,22 @@ def test_a_leader_of_a_template_that_the_set_does_not_name_is_deleted_if_the_set
 ):
     """With or without a number: an unnumbered template may be the newest or a deleted one."""
     confirmed = Premise(Address(STATEFUL_SET, "lab", "x"), "u", generation=1)
-    assert find_premise(leader_set(), made_from) == confirmed
+    assert find_premise(leader_set(), "target", made_from) == confirmed
 
 
 @pytest.mark.parametrize("made_from", ["x-second", "x-third", ""])
 def test_a_leader_of_a_template_that_the_set_names_is_deleted_without_a_question(made_from: str):
-    assert find_premise(leader_set("x-third"), made_from) is None
+    assert find_premise(leader_set("x-third"), "target", made_from) is None
+
+
+@pytest.mark.parametrize("label", ["before", ""])
+def test_a_leader_of_another_revision_is_deleted_without_a_question(label: str):
+    """The plan that deletes it may write the set as well, and so change its generation."""
+    assert find_premise(leader_set(), label, "x-first") is None
 
 
 def test_without_a_leader_set_there_is_nothing_to_confirm():
-    assert find_premise(None, "x-third") is None
+    assert find_premise(None, "target", "x-third") is None
 
 
 def test_a_leader_of_a_template_that_is_not_seen_yet_keeps_the_revision_of_its_label():

@@ -309,7 +309,9 @@ def _deletions(
             why=retired.why,
             disrupts=True,
             undoes=edits.get(retired.ordinal, ""),
-            premise=find_premise(live, metadata.labels.get(SET_REVISION, "")),
+            premise=find_premise(
+                live, _revision_of(metadata), metadata.labels.get(SET_REVISION, "")
+            ),
         )
 
 

@@ -106,17 +106,19 @@ def is_behind(
     return seen is not None and any(numbers.get(name, 0) > seen for name in unknown)
 
 
-def find_premise(leader_set: SetFacts | None, made_from: str) -> Premise | None:
+def find_premise(leader_set: SetFacts | None, label: str, made_from: str) -> Premise | None:
     """
-    What the API server has to confirm before a leader of this template is deleted.
+    What the API server has to confirm before a leader of this label and template is deleted.
 
     A leader set of the same generation has the same template, so no leader is newer than that.
-    Leaders of the templates that the set's status names need no request.
+    Leaders of the templates that the set's status names need no request, nor do those of another
+    revision than the set: we wrote the templates of both, and have seen our own writes.
     """
     if leader_set is None or not made_from:
         return None
     metadata, status = leader_set.metadata, leader_set.status
-    if made_from in (status.current_revision, status.update_revision):
+    is_named = made_from in (status.current_revision, status.update_revision)
+    if is_named or label != metadata.labels.get(labels.REVISION):
         return None
     address = Address(STATEFUL_SET, metadata.namespace, metadata.name)
     return Premise(address, metadata.uid, metadata.generation)
