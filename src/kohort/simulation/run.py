@@ -15,6 +15,7 @@ from hashlib import sha256
 
 from kohort.simulation.checkers import Checker, Scene
 from kohort.simulation.checkers.gang_dialects import BY_KIND
+from kohort.simulation.checkers.kept_units import has_restless
 from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.choices import Choices
 from kohort.simulation.fault_actions import apply_fault
@@ -46,6 +47,7 @@ class Outcome:
     writes: int
     virtual_seconds: float
     cpu_seconds: float
+    is_restless: bool = False  # a partition keeps a unit that fails again and again
 
     @property
     def is_good(self) -> bool:
@@ -85,6 +87,7 @@ def simulate(scenario: Scenario, observers: Sequence[MakeChecker] = ()) -> Outco
         harness.trouble.count,
         harness.clock.elapsed(),
         time.thread_time() - begun,
+        has_restless(harness.truth),
     )
 
 
@@ -179,15 +182,18 @@ def _patience_of(scenario: Scenario) -> float:
 async def _settle(harness: Harness, checkers: list[Checker]) -> None:
     stability = next(c for c in checkers if isinstance(c, Stability))
     end = harness.clock.elapsed() + SETTLE_SECONDS_MAX
-    trouble = ""
+    trouble, troubled_at = "", harness.clock.elapsed()
     while harness.clock.elapsed() < end:
         await asyncio.sleep(POLL_SECONDS)
         harness.check_alive()
         if len(harness.breaches) >= BREACHES_MAX:
             return
         trouble = stability.find_trouble()
-        is_silent = harness.clock.elapsed() - stability.last_write >= SILENCE_SECONDS
-        if not trouble and is_silent:
+        now = harness.clock.elapsed()
+        troubled_at = now if trouble else troubled_at
+        # A unit that a partition keeps on a template that does not last is never silent.
+        since = troubled_at if has_restless(harness.truth) else stability.last_write
+        if not trouble and now - since >= SILENCE_SECONDS:
             return
     last = stability.last
     text = f"{last.kind.name} {last.name} by {last.writer or 'others'}" if last else "nothing"

@@ -7,10 +7,26 @@ from operator_lab import Lab
 
 from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
+from kohort.apiserver.api.admission import NoAdmission, Review
+from kohort.apiserver.api.requests import Target
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object, labels_of, name_of
+from kohort.cluster.errors import InternalError
+from kohort.cluster.objects import Kind, Object, labels_of, name_of
 
 KIND = MODEL_SERVING.kind
+
+
+class Refusing(NoAdmission):
+    """A webhook that answers one operation on one kind with an error."""
+
+    def __init__(self, operation: str, kind: Kind) -> None:
+        self._refused = operation, kind
+
+    def concerns(self, operation: str, target: Target) -> bool:
+        return (operation, target.resource.kind) == self._refused
+
+    async def validate(self, review: Review) -> None:
+        raise InternalError('failed calling webhook "other.example.com": connection refused')
 
 
 def role(name: str = "decode", replicas: int = 1, workers: int = 1, **more: Any) -> Object:

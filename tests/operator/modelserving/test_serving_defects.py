@@ -16,14 +16,11 @@ What upstream was seen to do wrong: each defect of ``docs/upstream-defects.md`` 
 import pytest
 from edits import edit_as
 from gang_lab import VOLCANO, define_pod_groups
-from serving_lab import KIND, ServingLab, role, serving, start
+from serving_lab import KIND, Refusing, ServingLab, role, serving, start
 
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
-from kohort.apiserver.api.admission import NoAdmission, Review
-from kohort.apiserver.api.requests import Target
 from kohort.apiserver.store.entries import Event
 from kohort.cluster import kinds
-from kohort.cluster.errors import InternalError
 from kohort.cluster.objects import Object, name_of
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES, NEVER_READY, RUN_FOR
 
@@ -39,16 +36,6 @@ async def crash(lab: ServingLab, pod: str, times: int = 1) -> None:
     """Let a pod's container end, and start again by itself."""
     await annotate(lab, pod, **{CRASH_AFTER: "100ms", CRASH_TIMES: str(times)})
     await lab.run(0.5)
-
-
-class RefusingPods(NoAdmission):
-    """A webhook of another party that refuses all pods for a while."""
-
-    def concerns(self, operation: str, target: Target) -> bool:
-        return operation == "CREATE" and target.resource.kind == kinds.POD
-
-    async def mutate(self, review: Review) -> Object:
-        raise InternalError('failed calling webhook "other.example.com": connection refused')
 
 
 class TestDefect1WithoutRecovery:
@@ -205,7 +192,7 @@ def slow_worker() -> Object:
 
 async def test_defect_11_a_role_that_could_not_grow_grows_later(lab: ServingLab):
     await start(lab, role(), replicas=1)
-    lab.api.context.admission = RefusingPods()
+    lab.api.context.admission = Refusing("CREATE", kinds.POD)
     await lab.set_field("/spec/template/roles/0/replicas", 2)
     await lab.run(10)
     assert len(lab.pods()) == 2

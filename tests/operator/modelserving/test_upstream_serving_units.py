@@ -19,30 +19,14 @@ The cases of upstream's unit tests that need an operator, and where the others a
 import pytest
 from edits import edit_as
 from gang_lab import VOLCANO, define_pod_groups
-from serving_lab import ServingLab, role, serving, start
+from serving_lab import Refusing, ServingLab, role, serving, start
 
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
-from kohort.apiserver.api.admission import NoAdmission, Review
-from kohort.apiserver.api.requests import Target
 from kohort.cluster import kinds
-from kohort.cluster.errors import InternalError
-from kohort.cluster.objects import Kind, Object, labels_of, name_of
+from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 PREFIX = "modelserving.volcano.sh/"
-
-
-class Refusing(NoAdmission):
-    """A webhook that answers one operation on one kind with an error."""
-
-    def __init__(self, operation: str, kind: Kind) -> None:
-        self._refused = operation, kind
-
-    def concerns(self, operation: str, target: Target) -> bool:
-        return (operation, target.resource.kind) == self._refused
-
-    async def validate(self, review: Review) -> None:
-        raise InternalError('failed calling webhook "other.example.com": connection refused')
 
 
 async def crash(lab: ServingLab, pod: str, times: int = 9) -> None:

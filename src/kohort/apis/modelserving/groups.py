@@ -72,9 +72,19 @@ def read_group(
 
 
 def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
-    """The roles of a new group at a revision, with the current counts."""
+    """
+    The roles of a new group at a revision, with the current counts.
+
+    The operator cannot tell a group that was added from one that lost its last pod. In a rollout by
+    role, the partitions of its roles therefore hold in both.
+    """
     return tuple(
-        RoleInstances(role.name, role.replicas, _find_target(context, revision, role.name))
+        RoleInstances(
+            role.name,
+            role.replicas,
+            _find_target(context, revision, role.name),
+            base=_find_base(context, role.name),
+        )
         for role in _find_roles(context, revision, (), is_protected=False)
     )
 
@@ -82,6 +92,13 @@ def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
 def _find_target(context: Context, revision: str, role: str) -> str:
     """The revision that instances of a role should reach, in a group of this revision."""
     return context.target.role_hashes.get(role, "") if context.rolls_by_role else revision
+
+
+def _find_base(context: Context, role: str) -> str:
+    """The revision of new instances below the partition of a role; empty: the target."""
+    known = context.templates.get(context.base, ())
+    is_known = context.rolls_by_role and any(each.name == role for each in known)
+    return context.base if is_known else ""
 
 
 def list_edited(groups: Iterable[Group]) -> Iterator[Instance]:
@@ -146,7 +163,6 @@ def _read_role(
     pods: dict[int, list[ServingPod]],
     lost: Lost,
 ) -> RoleInstances:
-    by_role = context.rolls_by_role
     instances = tuple(
         _read_instance(context, revision, ordinal, found, _find_size(context, asked, found), lost)
         for ordinal, found in sorted(pods.items())
@@ -157,7 +173,7 @@ def _read_role(
         revision=_find_target(context, revision, line.role),
         instances=instances,
         lost=_find_lost_entries(context, line, pods, lost),
-        base=context.base if by_role else "",
+        base=_find_base(context, line.role),
         failures=context.failures.get(line, ()),
     )
 

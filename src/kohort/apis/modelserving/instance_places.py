@@ -35,11 +35,19 @@ def list_places(reading: Reading[Memory], plan: Plan) -> Iterator[InstancePlace]
     context = reading.memory.context
     for group in reading.observed.groups:
         yield from _list_group(context, group, plan)
-    for make in plan.step.make:
-        for role in roles_at(context, make.revision):
-            step = plan.steps.get(Line(make.ordinal, role.name))
-            for instance in step.make if step else ():
-                yield InstancePlace(make.ordinal, role, instance.ordinal)
+    for place, _ in list_new_places(context, plan):
+        yield place
+
+
+def list_new_places(context: Context, plan: Plan) -> Iterator[tuple[InstancePlace, str]]:
+    """The places of the instances of new groups, each with the revision to make it from."""
+    for group in plan.step.make:
+        for role in roles_at(context, group.revision):
+            step = plan.steps.get(Line(group.ordinal, role.name))
+            for make in step.make if step else ():
+                # The partition of a role may keep an instance on an older revision than its group.
+                own = find_role(context, make.revision, role.name) or role
+                yield InstancePlace(group.ordinal, own, make.ordinal), make.revision
 
 
 def _list_group(context: Context, group: Group, plan: Plan) -> Iterator[InstancePlace]:

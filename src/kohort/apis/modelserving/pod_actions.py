@@ -12,7 +12,7 @@ from kohort.apis.api import InvalidWorkload, Reading, Snapshot
 from kohort.apis.drift.pods import describe_edited
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.gang_actions import GangActions
-from kohort.apis.modelserving.instance_places import find_role, roles_at
+from kohort.apis.modelserving.instance_places import find_role, list_new_places
 from kohort.apis.modelserving.objects.instances import InstancePlace, PodPlace
 from kohort.apis.modelserving.objects.pods import PodMaker, find_stale_metadata
 from kohort.apis.modelserving.plugins.chain import PluginFailure, build_chain
@@ -21,6 +21,7 @@ from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.apis.modelserving.put_back import put_places_back
 from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.ready_actions import ReadyActions
+from kohort.apis.modelserving.revision import StoredTemplate
 from kohort.apis.modelserving.spec import at_revision
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.kinds import POD
@@ -89,14 +90,9 @@ class PodActions:
 
     def make(self) -> Iterator[Action]:
         """Create missing instances, and workers of entries that exist."""
-        context = self.reading.memory.context
-        for make in self.plan.step.make:
-            if self.gangs.is_ready(make.ordinal):
-                for role in roles_at(context, make.revision):
-                    step = self.plan.steps[Line(make.ordinal, role.name)]
-                    for instance in step.make:
-                        place = InstancePlace(make.ordinal, role, instance.ordinal)
-                        yield from self._make_whole(place, make.revision)
+        for place, revision in list_new_places(self.reading.memory.context, self.plan):
+            if self.gangs.is_ready(place.group):
+                yield from self._make_whole(place, revision)
         retired = {r.ordinal for r in self.plan.step.retire} | self.plan.step.backing_off
         for group in self.reading.observed.groups:
             if group.is_settled or group.ordinal in retired or group.phase is Phase.LEAVING:
@@ -180,16 +176,16 @@ class PodActions:
         key = context.target.revision
         if is_old and stored is not None:
             serving, key = at_revision(serving, stored.roles), revision
-            hashes = self._hashes_of(revision)
+            hashes = self._hashes_of(stored)
         chain = build_chain(context.spec.plugins, load_registry())
         return PodMaker(serving, key, hashes, chain, self.gangs.joining)
 
-    def _hashes_of(self, revision: str) -> dict[str, str]:
-        """The role hashes of pods of an old revision, for pods that are recreated at it."""
-        found: dict[str, str] = {}
+    def _hashes_of(self, stored: StoredTemplate) -> dict[str, str]:
+        """The role hashes for pods of an old revision: as its pods have them, or as stored."""
+        found = {role: hashes[0] for role, hashes in stored.role_hashes.items() if hashes}
         for pod in self.reading.memory.pods:
             marks = pod.metadata.labels
-            if marks.get(labels.REVISION) == revision:
+            if marks.get(labels.REVISION) == stored.revision:
                 found[marks.get(labels.ROLE, "")] = marks.get(labels.ROLE_TEMPLATE_HASH, "")
         return found
 

@@ -1,6 +1,7 @@
 """Status and events of a ModelServing, from what the operator read and planned."""
 
 from collections.abc import Iterator
+from itertools import count
 
 from kohort.apis.api import ExecutionSummary, Reading, Snapshot
 from kohort.apis.drift.reports import judge_edits, list_edit_events
@@ -13,6 +14,7 @@ from kohort.apis.modelserving.events import (
     list_plugin_events,
     list_role_events,
 )
+from kohort.apis.modelserving.groups import Context
 from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.spec import read_spec
 from kohort.apis.modelserving.status import PLUGINS_FAILED, GroupState, put_plugin_failure
@@ -21,7 +23,7 @@ from kohort.apis.modelserving.status import write_status as write
 from kohort.cluster.actions import Create, Delete
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, find_condition, labels_of, name_of
-from kohort.model.observed import Group
+from kohort.model.observed import Group, RoleInstances
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 from kohort.model.units import Phase
@@ -30,7 +32,7 @@ from kohort.model.units import Phase
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
     """The status for a snapshot and its plan."""
     context = reading.memory.context
-    groups = [_judge(group, context.target.revision) for group in reading.observed.groups]
+    groups = [_judge(context, group) for group in reading.observed.groups]
     status = write(snapshot.root, context.spec, groups, context.target.revision, now)
     drift, generation = plan.report.drift, reading.workload.generation
     status["conditions"] = judge_edits(status["conditions"], drift, generation, now)
@@ -44,14 +46,24 @@ def start_status(serving: Object) -> Object:
     return start(serving, read_spec(serving))
 
 
-def _judge(group: Group, target: str) -> GroupState:
+def _judge(context: Context, group: Group) -> GroupState:
     return GroupState(
         ordinal=group.ordinal,
         revision=group.revision,
         is_ready=group.phase is Phase.READY,
         is_leaving=group.phase is Phase.LEAVING,
-        is_updated=group.revision == target,
+        is_updated=group.revision == context.target.revision,
+        lacks_kept=context.rolls_by_role and any(_lacks_kept(context, r) for r in group.roles),
     )
+
+
+def _lacks_kept(context: Context, held: RoleInstances) -> bool:
+    """Whether an instance is missing below the partition: new ones get the lowest free ordinals."""
+    staying = {i.ordinal for i in held.instances if i.phase is not Phase.LEAVING}
+    lowest = next(ordinal for ordinal in count() if ordinal not in staying)
+    asked = context.spec.find_role(held.role)
+    partition = asked.partition if asked else None
+    return len(staying) < held.wanted and lowest < (partition or 0)
 
 
 def list_events(

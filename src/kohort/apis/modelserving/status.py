@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.plugins.chain import PluginFailure
-from kohort.apis.modelserving.spec import ServingSpec
+from kohort.apis.modelserving.spec import ROLE_ROLLING, ServingSpec
 from kohort.cluster.conditions import find, put
 from kohort.cluster.objects import Object, metadata_of, name_of
 
@@ -39,6 +39,7 @@ class GroupState:
     is_ready: bool = False
     is_leaving: bool = False
     is_updated: bool = False  # whether it has the target revision
+    lacks_kept: bool = False  # an instance is missing that the partition of its role protects
 
 
 def write_status(
@@ -103,10 +104,12 @@ def find_current_revision(held: str, groups: Sequence[GroupState], revision: str
 
 
 def _find_kept_revision(spec: ServingSpec, old: Object, groups: Sequence[GroupState]) -> str:
-    """The stored revision while a group is missing that the partition protects; else empty."""
+    """The stored revision while a unit is missing that a partition protects; else empty."""
     present = {group.ordinal for group in groups if not group.is_leaving}
     places = sorted({*(g.ordinal for g in groups), *_list_missing(spec.replicas, groups)})
     is_kept = any(ordinal not in present for ordinal in places[: spec.partition or 0])
+    if spec.rollout == ROLE_ROLLING and any(role.partition for role in spec.roles):
+        is_kept = len(present) < spec.replicas or any(group.lacks_kept for group in groups)
     return str(old.get("currentRevision") or "") if is_kept else ""
 
 

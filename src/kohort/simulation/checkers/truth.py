@@ -19,7 +19,7 @@ from kohort.cluster import kinds
 from kohort.cluster.kinds import LEASE
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.faulty_cluster import WRITER
-from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE, NAME, NAMESPACE
+from kohort.simulation.scenario import NAME, NAMESPACE
 from kohort.simulation.simulated_api import LineView, SimulatedApi, WorkloadLabels
 
 CHILDREN = (kinds.POD, kinds.STATEFUL_SET, kinds.SERVICE, kinds.CONTROLLER_REVISION)
@@ -202,12 +202,6 @@ class Truth:
     def _note_image(self, name: str, pod: Object | None) -> None:
         if pod is not None:
             self.first.setdefault(name, image_of(pod))
-
-    def is_hopeless(self, group: Group) -> bool:
-        """Whether a group has had no template but such that never serve or do not last."""
-        images = {self.first[pod["metadata"]["name"]] for pod in group.members}
-        images |= {image_of(pod) for pod in group.members}
-        return bool(images) and images <= {BAD_IMAGE, FLEETING_IMAGE}
 
     def _note_wounds(self, old: Object, new: Object | None) -> None:
         """A member that was there and is leaving, gone or restarted has failed its group."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.kept_units import list_hopeless
 from kohort.simulation.checkers.truth import Group, Truth, annotations_of, controller_of, is_leaving
 from kohort.simulation.instanceset.labels import LABELS
 from kohort.simulation.rolebasedgroup import groups
@@ -116,6 +117,9 @@ def find_trouble(scene: Scene) -> str:
 
 def _list_troubles(truth: Truth, workload: Object) -> Iterator[str]:
     units, wanted = sort_units(truth), workload["spec"]["replicas"]
+    yield from _list_in_pods(truth, units)
+    if list_hopeless(truth):
+        return
     ordinals, spec = [unit.ordinal for unit in units], as_group(workload["spec"])
     is_right = ordinals == list(range(wanted))
     if is_stateless(workload):
@@ -129,6 +133,10 @@ def _list_troubles(truth: Truth, workload: Object) -> Iterator[str]:
     for unit in units[partition:]:
         if groups.is_old(unit, spec) and not groups.is_kept_old(unit, spec):
             yield f"instance {unit.ordinal} is old"
+    yield from _list_in_status(workload, units, spec)
+
+
+def _list_in_pods(truth: Truth, units: list[RoleUnit]) -> Iterator[str]:
     own = {pod["metadata"]["uid"] for unit in units for pod in unit.pods}
     if more := [
         pod["metadata"]["name"] for pod in truth.pods() if pod["metadata"]["uid"] not in own
@@ -136,7 +144,6 @@ def _list_troubles(truth: Truth, workload: Object) -> Iterator[str]:
         yield f"pods {more} belong to no instance"
     if moved := [pod for pod in truth.pods() if pod["metadata"]["uid"] in truth.marks.moved]:
         yield f"pods {[pod['metadata']['name'] for pod in moved]} have labels of another place"
-    yield from _list_in_status(workload, units, spec)
 
 
 def _list_in_status(workload: Object, units: list[RoleUnit], spec: Object) -> Iterator[str]:

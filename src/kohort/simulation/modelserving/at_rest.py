@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.kept_units import list_hopeless, list_kept
 from kohort.simulation.checkers.truth import CHILDREN, Group, annotations_of, image_of
 from kohort.simulation.modelserving.groups import (
     ServingGroup,
     is_old,
-    list_lines,
     list_services,
     read_policy,
     read_role_policy,
@@ -35,8 +35,7 @@ def find_trouble(scene: Scene) -> str:
 
 def _list_troubles(scene: Scene, workload: Object) -> Iterator[str]:
     groups, policy = scene.truth.groups(), read_policy(workload)
-    if any(scene.truth.is_hopeless(unit) for unit in _list_kept(scene)):
-        # The user made it from such a template, and the partition keeps it: nothing is available.
+    if list_hopeless(scene.truth):
         yield from _list_in_objects(scene, groups)
         return
     ready = [group.ordinal for group in groups if group.is_ready]
@@ -94,7 +93,7 @@ def _list_forgotten(scene: Scene) -> set[str]:
     kind = kinds.CONTROLLER_REVISION.name
     if all((f.name, f.value) != ("delete-child", kind) for f in scene.scenario.faults):
         return set()
-    return {revision for unit in _list_kept(scene) for revision in unit.revisions}
+    return {revision for unit in list_kept(scene.truth) for revision in unit.revisions}
 
 
 _MADE = (kinds.POD, kinds.SERVICE, kinds.CONTROLLER_REVISION)
@@ -121,7 +120,7 @@ def _list_in_status(scene: Scene, workload: Object, groups: list[Group]) -> Iter
     updated = sum(not is_old(group, workload["spec"]) for group in groups)
     said = status.get("updatedReplicas", 0)
     # A group below the partition has no revision while its label is a user's.
-    doubtful = sum(unit.is_edited for unit in _list_kept(scene))
+    doubtful = sum(unit.is_edited for unit in list_kept(scene.truth))
     is_right = updated - doubtful <= said <= updated
     if counts != [policy.wanted, policy.wanted] or not is_right:
         yield f"the status counts {counts}, {said} of them updated, not {updated}"
@@ -130,7 +129,7 @@ def _list_in_status(scene: Scene, workload: Object, groups: list[Group]) -> Iter
 def _list_in_conditions(scene: Scene, workload: Object) -> Iterator[str]:
     status = workload.get("status") or {}
     true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
-    kept = [unit for unit in _list_kept(scene) if unit.is_edited]
+    kept = [unit for unit in list_kept(scene.truth) if unit.is_edited]
     members = [pod for unit in kept for pod in unit.members]
     wanted = {"Available"}
     if any(_uid(pod) in scene.truth.marks.replaced for pod in members):
@@ -140,10 +139,3 @@ def _list_in_conditions(scene: Scene, workload: Object) -> Iterator[str]:
         true.discard("Drifted")
     if true != wanted:
         yield f"conditions {sorted(true)}, not {sorted(wanted)}"
-
-
-def _list_kept(scene: Scene) -> Iterator[Group]:
-    """The groups, or the instances of roles that roll by themselves, below the partition."""
-    for view in list_lines(scene.truth):
-        if view.rolls:
-            yield from view.units[: view.policy.partition]

@@ -13,6 +13,7 @@ import yaml
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.kept_units import list_hopeless
 from kohort.simulation.checkers.truth import Truth
 from kohort.simulation.rolebasedgroup.groups import (
     ORDINAL_MAX,
@@ -43,6 +44,9 @@ def find_trouble(scene: Scene) -> str:
 
 def _list_troubles(truth: Truth, workload: Object) -> Iterator[str]:
     spec, units = workload["spec"], sort_units(truth)
+    if list_hopeless(truth):
+        yield from _list_in_objects(truth, units)
+        return
     wanted = count_wanted(truth, spec)
     for role in roles_of(spec):
         name, own = role["name"], units.get(role["name"], [])
