@@ -78,7 +78,7 @@ def test_a_process_that_has_gone_is_waited_for_until_its_lock_is_free(
 def test_an_identity_that_others_can_read_is_refused(tmp_path: Path, mode):
     keep_identity(tmp_path)
     (tmp_path / "identity.json").chmod(mode)
-    with pytest.raises(DamagedIdentity, match="nobody else can read"):
+    with pytest.raises(DamagedIdentity, match="no other user can read"):
         keep_identity(tmp_path)
 
 

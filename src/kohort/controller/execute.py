@@ -377,7 +377,7 @@ def _compare(action: Create, existing: Object, error: AlreadyExists) -> Outcome:
     ours, theirs = find_controller(action.obj), find_controller(existing)
     if (ours or {}).get("uid") == (theirs or {}).get("uid"):
         return Outcome(action, Result.EXISTS, existing, error.message)
-    owner = f"{theirs['kind']} {theirs['name']}" if theirs else "nobody"
+    owner = f"{theirs['kind']} {theirs['name']}" if theirs else "no object"
     why = f"{error.message}, and is controlled by {owner} (uid {uid_of(existing)})"
     return Outcome(action, Result.TAKEN, existing, why, error)
 

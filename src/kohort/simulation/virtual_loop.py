@@ -38,7 +38,7 @@ class _Leaper(SelectSelector):
     def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
         """Nothing is ever readable; time passes."""
         if timeout is None:
-            raise Stuck("nobody waits for a time, and nobody has anything to do")
+            raise Stuck("no task waits for a time, and none has anything to do")
         self.now += max(timeout, 0.0)
         return []
 
@@ -63,7 +63,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         if self.time() > self._moment + CIRCLE_SECONDS:
             self._moment, self._turns = self.time(), 0
         if self._turns > TURNS_MAX:
-            raise Stuck("somebody runs in circles while no time passes")
+            raise Stuck("a task runs in circles while no time passes")
         ready = self._ready  # type: ignore[attr-defined]
         if self._mix is not None and len(ready) > 1:
             handles = list(ready)

@@ -196,7 +196,7 @@ def _expect_own(record: Record, site: Site) -> None:
     if odd is not None:
         raise Surprise(
             f"the record, ConfigMap {site.namespace}/{NAME}, would put back {odd}, which no "
-            "takeover replaces: somebody has edited it; find out who, and remove that entry"
+            "takeover replaces: another client has edited it; find out which, and remove that entry"
         )
 
 

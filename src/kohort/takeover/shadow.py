@@ -106,7 +106,6 @@ def name_last_manager(obj: Object) -> str:
     entries = metadata_of(obj).get("managedFields") or []
     last = max(entries, key=lambda entry: str(entry.get("time", "")), default=None)
     if last is None:
-        return "nobody is named as its last writer"
-    return (
-        f"{last.get('manager', 'nobody')} wrote it last, at {last.get('time', 'an unknown time')}"
-    )
+        return "its last writer is not recorded"
+    manager, time = last.get("manager", "an unknown client"), last.get("time", "an unknown time")
+    return f"{manager} wrote it last, at {time}"

@@ -89,7 +89,7 @@ def _check_value(dialect: Dialect) -> Iterator[str]:
     if not dialect.remedy:
         yield "remedy is empty: say what users do where the cluster does not serve its kinds"
     if not dialect.kinds and not dialect.needs:
-        yield "kinds and needs are empty, so nobody can tell whether its scheduler is installed"
+        yield "kinds and needs are empty, so nothing shows whether its scheduler is installed"
 
 
 def list_questions() -> Iterator[Question]:

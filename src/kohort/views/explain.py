@@ -338,7 +338,7 @@ def _rules(picture: Picture) -> Rules:
 def _notes(picture: Picture, health: Health) -> Iterator[str]:
     if health.word is Word.LEAVING:
         for name in list_finalizers(picture.root):
-            yield f"whoever set {name} removes it when its work is done: does that one run?"
+            yield f"the controller that set {name} removes it when its work is done: is it running?"
     if holder := find_holder(health):
         yield f"delete {holder} only if it is not needed; else give this workload another name"
     yield from _note_culprits(picture)

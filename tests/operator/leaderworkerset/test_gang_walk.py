@@ -154,7 +154,7 @@ async def test_a_name_that_belongs_to_nobody_is_not_taken_over(lab: Lab, carrier
     await lab.run(10)
     stall = find_stall(lab)
     assert stall is not None
-    assert "is controlled by nobody" in stall["message"]
+    assert "is controlled by no object" in stall["message"]
     await lab.delete(POD_GROUP, name_of(found))
     await lab.run(90)
     assert is_in_order(lab)

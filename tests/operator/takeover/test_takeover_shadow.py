@@ -81,7 +81,7 @@ async def test_when_the_other_has_done_the_same_it_is_said_who_wrote():
     await beside.lab.run(30)
     report = await beside.end()
     assert len(beside.new) == len(beside.gone) == 1
-    assert "wrote it last" in beside.gone[0][1] or "nobody is named" in beside.gone[0][1]
+    assert "wrote it last" in beside.gone[0][1] or "is not recorded" in beside.gone[0][1]
     assert report.stayed == ()
 
 

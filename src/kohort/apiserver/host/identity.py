@@ -68,7 +68,7 @@ def _check_place(path: Path) -> None:
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
         raise DamagedIdentity(
-            f"{path} must be a file of yours that nobody else can read; if it is, run "
+            f"{path} must be a file of yours that no other user can read; if it is, run "
             f"'chmod 600 {path}', else move it away to let a new one be made"
         )
 

@@ -60,7 +60,7 @@ def _add_own(add: Callable[..., Any]) -> None:
         "--ignore-disaggregated",
         "--ignore-disaggregatedsets",
         action="store_true",
-        help="install although there are DisaggregatedSets, which nobody will look after",
+        help="install although there are DisaggregatedSets, which no controller will look after",
     )
     add(
         "--webhook-url",

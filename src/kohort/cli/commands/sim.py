@@ -20,7 +20,7 @@ NODE = Group(
 _METRICS = "kohort.cli.commands.simulation.metrics"
 
 METRIC = Group(
-    summary="say what metrics of autoscalers are, since nobody measures simulated pods",
+    summary="set the metrics that autoscalers read, since simulated pods have none",
     examples=("set web cpu=70%", "set web cpu=2400m --shared", "list", "clear web"),
     entries={
         "set": CommandEntry(_METRICS, "SET", "set metrics of an autoscaler"),

@@ -57,7 +57,7 @@ async def check_gates(cluster: HttpCluster, namespace: str) -> list[CheckResult]
         note(
             "gates",
             f"{len(names)} pods wait for gate {gate}: {', '.join(names[:_SHOWN])}",
-            f"whoever set {gate} removes it; kohort why pod/{names[0]}",
+            f"the controller that set {gate} removes it; kohort why pod/{names[0]}",
         )
         for gate, names in held.items()
     ] or [ok("gates", "no pod is held by a scheduling gate")]

@@ -87,7 +87,7 @@ async def _find_gangs(cluster: HttpCluster, names: str) -> tuple[Dialect, ...]:
             await asyncio.sleep(_ASK_SECONDS)
             continue
         if names:
-            found = ", ".join(gang.name for gang in gangs) or "nobody: none is served"
+            found = ", ".join(gang.name for gang in gangs) or "no scheduler: none is served"
             log.info("gangs are made for %s", found)
         return gangs
 

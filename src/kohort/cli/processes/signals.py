@@ -29,7 +29,7 @@ def run_command(work: "Coroutine[Any, Any, T]") -> T:
     Run a coroutine in an event loop of its own; an interrupt cancels it and is raised at its end.
 
     asyncio's own handler cancels in the middle of whatever runs. A connection that was just made
-    then answers a future that nobody waits for, and the loop prints a traceback. This one asks the
+    then answers a future that no task waits for, and the loop prints a traceback. This one asks the
     loop to cancel, which happens between two steps. A second interrupt is raised at once.
     """
     import asyncio

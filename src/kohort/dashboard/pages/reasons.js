@@ -8,7 +8,7 @@ export function fillReasons(reasons) {
   known = reasons;
 }
 
-// A reason as a link to its explanation; a word of somebody else stays a word.
+// A reason as a link to its explanation; a reason of another program has no page and stays text.
 export function reason(name) {
   if (!Object.hasOwn(known, name)) return name;
   return h("a", { href: `#/reason/${encodeURIComponent(name)}`, class: "reason" }, name);

@@ -58,7 +58,7 @@ CATALOGUE: dict[str, FaultKind] = {
     ),
     "slow-request": FaultKind(("F7",), "a request arrives late", request("slow-request", 3, 5.0)),
     "slow-answer": FaultKind(("F4",), "an answer arrives late", request("slow-answer", 3, 5.0)),
-    "conflict": FaultKind(("F5",), "somebody wrote in between", request("conflict", 5)),
+    "conflict": FaultKind(("F5",), "another client wrote in between", request("conflict", 5)),
     "throttle": FaultKind(("F7",), "429 with Retry-After", request("throttle", 5)),
     "error": FaultKind(("F7",), "500 before the write", request("error", 6)),
     "clock-jump": FaultKind(
@@ -71,16 +71,18 @@ CATALOGUE: dict[str, FaultKind] = {
     ),
     "delete-child": FaultKind(
         ("F11",),
-        "somebody deletes a child",
+        "another client deletes a child",
         valued("delete-child", ("Pod", "StatefulSet", "Service", "ControllerRevision")),
     ),
     "strip-label": FaultKind(
-        ("F11",), "somebody strips a leader's revision label", timed("strip-label")
+        ("F11",), "another client strips a leader's revision label", timed("strip-label")
     ),
-    "scale-child": FaultKind(("F11",), "somebody scales the leader set", timed("scale-child")),
+    "scale-child": FaultKind(
+        ("F11",), "another client scales the leader set", timed("scale-child")
+    ),
     "namesake": FaultKind(
         ("F11",),
-        "somebody has an object with a name that we would use",
+        "another client has an object with a name that we would use",
         valued("namesake", ("Pod", "Pod", "StatefulSet", "Service"), 4.0, 20.0),
     ),
     "webhook-down": FaultKind(
@@ -151,14 +153,14 @@ CATALOGUE["reshape"] = FaultKind(
 )
 CATALOGUE["edit-shared"] = FaultKind(
     ("F17",),
-    "somebody edits what services refer to",
+    "another client edits what services refer to",
     valued("edit-shared", ("runtime", "runtime", "model")),
     is_edit=True,
     is_drawn=False,
 )
 CATALOGUE["cost"] = FaultKind(
     ("F17",),
-    "somebody says what the deletion of a pod costs",
+    "another client says what the deletion of a pod costs",
     valued("cost", ("-5", "5", "100")),
     is_edit=True,
     is_drawn=False,

@@ -26,7 +26,7 @@ KINDS = (
 DRAWN: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
     "between": (
         ("F5", "F11"),
-        "somebody writes to the same object just before we do",
+        "another client writes to the same object just before we do",
         of_kind("between", KINDS, 40.0, 5.0),
         False,
     ),
@@ -42,11 +42,11 @@ DRAWN: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
         valued("set-image", ("leaders", "leaders", "workers")),
         False,
     ),
-    "edit-service": (("F11",), "somebody edits a Service", timed("edit-service"), False),
+    "edit-service": (("F11",), "another client edits a Service", timed("edit-service"), False),
     "edit-pod": (("F11",), "kubectl set image of a pod of ours", timed("edit-pod"), False),
     "relabel": (
         ("F11",),
-        "somebody edits labels of a child",
+        "another client edits labels of a child",
         valued("relabel", ("Service", "StatefulSet", "Pod", "place")),
         False,
     ),

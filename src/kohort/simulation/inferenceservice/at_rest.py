@@ -154,7 +154,7 @@ def _list_in_status(scene: Scene, service: Object) -> Iterator[str]:
         yield "the service says that it still changes its form"
     is_held = find_condition(service, "UpdateHeld") is not None
     if is_held and not scene.scenario.has("edit-shared"):
-        yield "the service says that an update is held, and nobody edited what it refers to"
+        yield "the service says that an update is held, and no user edited what it refers to"
 
 
 def list_kinds() -> tuple[Kind, ...]:

@@ -192,7 +192,7 @@ class SharedEdits(Checker):
         root = self.truth.workload
         if root is not None and annotations_of(root).get(FOLLOWS) != "true":
             which = f"{commit.kind.name} {commit.name}"
-            self.breach(f"E4: {which} changes, and nobody edited the service")
+            self.breach(f"E4: {which} changes, and no user edited the service")
 
     def _find_wishes(self, at: float) -> set[int]:
         """The wishes, by their places, that stood within the operator's patience."""

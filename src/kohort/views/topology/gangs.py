@@ -163,7 +163,7 @@ def _find_hurdles(evidence: Evidence, found: _Waiting) -> Iterator[str]:
     obj = _find_object(evidence, found)
     if obj is None:
         yield (
-            "it does not exist, and nobody is placed without it: the operator makes it again, "
+            "it does not exist, and no member is placed without it: the operator makes it again, "
             f"if it runs with --gang {dialect.name}"
         )
         return

@@ -1,10 +1,10 @@
 """
 Fast decoders for well-formed objects, compiled into one closure for each type.
 
-A reader works in place: quantities and times take their canonical form, empty
-and missing fields follow ``presence``. It raises ``Irregular`` at anything
-else, and whatever it changed until then holds all the same. This runs on each
-write, so the commonest fields, plain strings, are checked without a call.
+A reader works in place: quantities and times take their canonical form, empty and missing fields
+follow ``implicit_fields``. It raises ``Irregular`` at anything else, and whatever it changed until
+then holds all the same. This runs on each write, so the commonest fields, plain strings, are
+checked without a call.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,8 @@
 """
 The schemas of built-in types, written from their shapes.
 
-A schema says a little more than its shape: what is always there has an empty
-default. Which fields these are is known from ``presence``, as it is for every
-object that is written.
+A schema says a little more than its shape: what is always there has an empty default.
+``implicit_fields`` says which fields these are, as it does for every object that is written.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -240,7 +240,7 @@ def _confirm(arguments: argparse.Namespace, question: str) -> None:
     if arguments.yes:
         return
     if not sys.stdin.isatty():
-        raise UsageError("this is not a terminal, so nobody can be asked: say --yes")
+        raise UsageError("this is not a terminal, so you cannot be asked: use --yes")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if input().strip().lower() not in ("y", "yes"):
         raise Failure("nothing was changed")

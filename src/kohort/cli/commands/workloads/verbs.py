@@ -119,7 +119,7 @@ async def _apply(arguments: argparse.Namespace, verb: Verb) -> int:
             view = await _forecast(source, picture, result) if arguments.dry_run else None
             _print_result(arguments, picture, result, view)
             return Exit.DONE
-    raise Failure("somebody else keeps changing it; try again")
+    raise Failure("other clients keep changing it; try again")
 
 
 async def _write(source: "Source", picture: "Picture", obj: "Object") -> None:

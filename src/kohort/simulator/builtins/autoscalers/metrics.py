@@ -114,6 +114,6 @@ def _read_amount(place: str, text: str) -> int:
 
 def _explain(asked: Asked) -> str:
     return (
-        f"nobody has said what it is: set the annotation {METRIC}{asked.keys[-1]}, "
+        f"it has no value: set the annotation {METRIC}{asked.keys[-1]}, "
         f"or use 'kohort sim metric set'"
     )

@@ -1,8 +1,8 @@
 """
-The gap between LeaderWorkerSet and ModelServing: each row of the analysis' tables is a test.
+Labels, annotations and variables of LeaderWorkerSet, and their twins on pods of a ModelServing.
 
-Sections 3 to 5 compare labels, annotations and variables; section 6 says what was missing. Where
-LeaderWorkerSet has a key, a pod of ModelServing has its twin, by itself or with plugin `lws`.
+Where LeaderWorkerSet has a key, a pod of ModelServing has its twin, by itself or with plugin
+`lws`; the tests of missing keys are about those that upstream's ModelServing lacks.
 """
 
 import json
@@ -44,7 +44,7 @@ def converted() -> Object:
     return pod(asked(with_plugin=True), 2, group=3)
 
 
-class TestSection31LabelsThatBothHave:
+class TestLabelsThatBothHave:
     def test_set_name_is_the_name(self, worker, converted):
         assert labels_of(worker)[MS + "name"] == labels_of(converted)[LWS + "name"] == "llama"
 
@@ -57,7 +57,7 @@ class TestSection31LabelsThatBothHave:
         assert labels_of(converted)[LWS + "template-revision-hash"] == revision == "67b8d4b8c7"
 
 
-class TestSection32LabelsOfModelServingAlone:
+class TestLabelsOfModelServingAlone:
     def test_group_name(self, worker):
         assert labels_of(worker)[MS + "group-name"] == "llama-3"
 
@@ -72,7 +72,7 @@ class TestSection32LabelsOfModelServingAlone:
         assert labels_of(pod(asked(with_plugin=False)))[MS + "entry"] == "true"
 
 
-class TestSection33LabelsThatWereMissing:
+class TestLabelsThatWereMissing:
     def test_group_index(self, worker, converted):
         twin = labels_of(converted)[LWS + "group-index"]
         assert labels_of(worker)[MS + "group-index"] == twin == "3"
@@ -90,7 +90,7 @@ class TestSection33LabelsThatWereMissing:
         assert found[MS + "subgroup-hash"] == found[LWS + "subgroup-key"] == key
 
 
-class TestSection41AnnotationsOfModelServing:
+class TestAnnotationsOfModelServing:
     def test_pod_deletion_cost_of_a_template_reaches_the_pod(self, worker):
         assert annotations_of(worker)["controller.kubernetes.io/pod-deletion-cost"] == "7"
 
@@ -102,7 +102,7 @@ class TestSection41AnnotationsOfModelServing:
         assert annotations_of(worker)["volcano.sh/task-spec"] == "serve-0"
 
 
-class TestSection42AnnotationsOfLeaderWorkerSet:
+class TestAnnotationsOfLeaderWorkerSet:
     @pytest.mark.parametrize(
         ("key", "native", "value"),
         [
@@ -121,7 +121,7 @@ class TestSection42AnnotationsOfLeaderWorkerSet:
         assert found[LWS + key] == found[MS + native] == value
 
 
-class TestSection5Variables:
+class TestVariables:
     @pytest.mark.parametrize(
         ("key", "native", "value"),
         [
@@ -135,7 +135,7 @@ class TestSection5Variables:
         assert found[key] == found[native] == value
 
 
-class TestSection61WhatWasAskedFor:
+class TestWhatWasAskedFor:
     def test_p0_group_index(self, worker):
         assert labels_of(worker)["modelserving.volcano.sh/group-index"] == "3"
 
@@ -184,11 +184,11 @@ class TestSection61WhatWasAskedFor:
         ("REPLICAS", "replicas"),
     ],
 )
-def test_section_7_and_9_all_constants_stand_in_one_module(name: str, text: str):
+def test_all_constants_stand_in_one_module(name: str, text: str):
     assert getattr(labels, name) == MS + text
 
 
-class TestSection62Differences:
+class TestDifferences:
     """What the analysis calls differences of architecture: ModelServing has both sides of each."""
 
     def test_roles_beside_leader_and_worker(self):

@@ -1,7 +1,7 @@
 """
-Plugin `lws`: each row of the three tables that it was asked for by is a test.
+Plugin `lws`: each label, annotation and variable that it writes has a test.
 
-Every row is looked at for an entry, a worker, several roles, a scoped plugin and sparse ordinals.
+Each is checked for an entry, a worker, several roles, a scoped plugin and sparse ordinals.
 """
 
 from hashlib import sha1
@@ -99,7 +99,7 @@ def test_a_pod_out_of_scope_gets_nothing():
     assert not any(name.startswith("LWS_") for name, _ in variables_of(made))
 
 
-def test_the_example_of_the_requirement_works_without_a_type():
+def test_a_plugin_works_without_a_type():
     example = serving(role("worker", workers=3), name="lws-compatible-serving", namespace="default")
     example["spec"] = {"plugins": [{"name": "lws"}], "template": example["spec"]["template"]}
     made = pod(example, 3, role="worker")
