@@ -1,6 +1,6 @@
 // The page begins here: it follows the address, the keys and the stream of changes.
 
-import { h, refreshAges } from "./dom.js";
+import { h, refreshAges, show } from "./dom.js";
 import { JournalPage } from "./journal.js";
 import { NodesPage } from "./nodes.js";
 import { Overview } from "./overview.js";
@@ -10,6 +10,7 @@ import { SimulationPage } from "./simulation.js";
 import { Store } from "./store.js";
 import { WorkloadPage } from "./workload.js";
 
+const PROBLEMS_SHOWN = 3;
 const store = new Store();
 const view = document.getElementById("view");
 const search = document.getElementById("search");
@@ -68,10 +69,15 @@ function tellCluster() {
   document.getElementById("footer").textContent = parts.filter(Boolean).join("   ");
 }
 
+// A user who may list nothing has a problem with each kind: the first are shown, the rest is folded.
 function tellProblems(problems) {
   const box = document.getElementById("problems");
+  store.problems = problems;
   box.hidden = !problems.length;
-  box.replaceChildren(...problems.map((text) => h("p", {}, text)));
+  const lines = (texts) => texts.map((text) => h("p", {}, text));
+  const rest = problems.length - PROBLEMS_SHOWN;
+  show(box, problems, () => rest < 2 ? lines(problems) : [...lines(problems.slice(0, PROBLEMS_SHOWN)),
+    h("details", {}, h("summary", {}, `and ${rest} more`), lines(problems.slice(PROBLEMS_SHOWN)))]);
 }
 
 function tellStatus(status, message) {
