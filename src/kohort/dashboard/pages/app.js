@@ -1,6 +1,6 @@
 // The page begins here: it follows the address, the keys and the stream of changes.
 
-import { h, refreshAges, show } from "./dom.js";
+import { h, refreshAges, setTime, show } from "./dom.js";
 import { JournalPage } from "./journal.js";
 import { NodesPage } from "./nodes.js";
 import { Overview } from "./overview.js";
@@ -49,6 +49,7 @@ async function load() {
     const [cluster, rows, reasons] = await Promise.all([read("cluster"), read("workloads?soon"), read("reasons")]);
     fillReasons(reasons);
     store.cluster = cluster;
+    setTime(cluster.time);
     store.fill(rows);
     store.expect(cluster.reading);
     isLoaded = true;
@@ -58,6 +59,15 @@ async function load() {
     else open();
   } catch (error) {
     tellProblems([error.message]);
+  }
+}
+
+// A clock that was stepped, paused or sped up: its event may be old, so the time is asked for.
+async function readTime() {
+  try {
+    setTime((await read("cluster")).time);
+  } catch {
+    // The stream has ended as well, or will soon: then everything is loaded again.
   }
 }
 
@@ -90,6 +100,7 @@ function tellStatus(status, message) {
 new Stream({
   status: tellStatus,
   reset: load,
+  clock: readTime,
   // Pages show what is there already; when all is read, they ask again for what they missed.
   reading(reading) {
     const wasComplete = store.reading.isComplete;
