@@ -14,7 +14,6 @@ from kohort.cluster.objects import Object
 from kohort.controller.clock import LoopTime
 from kohort.views.ages import find_time
 
-READ_SECONDS = 1.0  # how often a clock that may leap is read
 _WAY_SECONDS = 0.5  # the longest that a reading takes on its way, unless the machine is busy
 _ROUNDING_SECONDS = 1.0
 
@@ -47,6 +46,10 @@ class ClusterClock(LoopTime):
     def rate(self) -> float:
         """How many seconds of the cluster pass in a second."""
         return 1.0 if self._reading is None else self._reading.rate
+
+    def describe(self) -> Object:
+        """The time and its rate, as a page needs them."""
+        return {"now": self.now().isoformat(timespec="milliseconds"), "rate": self.rate}
 
     def take(self, told: Object | None) -> bool:
         """Take a reading of the cluster's clock, if it has one; whether the time is another now."""

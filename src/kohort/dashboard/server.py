@@ -42,6 +42,7 @@ _MEDIA = {
     ".svg": "image/svg+xml",
 }
 _READY_SECONDS_MAX = 30.0
+_CLOCK_SECONDS = 1.0  # how often a clock that may leap is read
 _BODY_BYTES_MAX = 64 * 1024
 _NO_COOKIE = (
     "This page needs the token that was printed when the dashboard started. Open the whole URL, "
@@ -240,10 +241,8 @@ class DashboardServer:
 
     async def _follow_clock(self) -> None:
         """Read the clock of a cluster that has one of its own again and again: it may leap."""
-        from kohort.dashboard.clock import READ_SECONDS
-
         while self._clock is not None and self._clock.is_own:
-            await asyncio.sleep(READ_SECONDS)
+            await asyncio.sleep(_CLOCK_SECONDS)
             self._take_clock(await self._controls().read_clock())
 
     def _take_clock(self, told: Object | None) -> None:
@@ -261,17 +260,15 @@ class DashboardServer:
     async def _show_cluster(self, request: web.Request) -> Any:
         state = self._begin()
         assert self._cluster is not None
-        clock = await self._controls().read_clock()
-        self._take_clock(clock)
+        self._take_clock(clock := await self._controls().read_clock())
         assert self._clock is not None
-        now = self._clock.now().isoformat(timespec="milliseconds")
         return {
             "version": __version__,
             "server": self._cluster.server,
             "context": self._cluster.context,
             "namespace": self._options.namespace,
             "isSimulated": clock is not None,
-            "time": {"now": now, "rate": self._clock.rate},
+            "time": self._clock.describe(),
             "allowsWrites": self._options.allows_writes,
             "reading": state.read_progress(),
             "problems": state.list_problems(),
@@ -318,9 +315,8 @@ class DashboardServer:
 
     async def _change_clock(self, request: web.Request) -> Any:
         await self._open()
-        changed = await self._controls().change_clock(await _read_body(request))
-        self._take_clock(changed)
-        return changed
+        self._take_clock(told := await self._controls().change_clock(await _read_body(request)))
+        return told
 
     async def _change_node(self, request: web.Request) -> Any:
         await self._open()
