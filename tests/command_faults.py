@@ -105,7 +105,9 @@ TABLE: dict[str, dict[str, Cell]] = {
     },
     "dashboard": {
         **about_cluster("dashboard --port 0"),
-        "no permission": Never("the page opens, and names there each watch that is refused"),
+        "no permission": Elsewhere(
+            PERMISSIONS, "test_a_page_without_permission_names_verb_and_resource"
+        ),
         "interrupted": Elsewhere(
             "tests/cli/test_dashboard_command.py", "test_the_page_is_served_until_it_is_interrupted"
         ),

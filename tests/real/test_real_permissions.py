@@ -5,8 +5,11 @@ import re
 import signal
 import subprocess
 import sys
+import time
+import urllib.request
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,8 +21,8 @@ from kohort.journal.entries import JOURNAL_PATH
 pytestmark = pytest.mark.real
 STRANGER = "stranger-of-commands"
 SENTENCE = re.compile(
-    rf'User "system:serviceaccount:default:{STRANGER}" cannot (get|list) resource "[a-z/]+" in API '
-    r'group "[a-z0-9.-]*"'
+    rf'User "system:serviceaccount:default:{STRANGER}" cannot (get|list|watch) resource '
+    r'"(?P<resource>[a-z/]+)" in API group "[a-z0-9.-]*"'
 )
 
 
@@ -73,3 +76,44 @@ def test_an_operator_without_permission_logs_verb_and_resource(stranger: Path):
         assert "Traceback" not in "".join(lines)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
+
+
+def read_page(url: str) -> dict[str, Any]:
+    """What a page that was just opened is told of the cluster, when its lists have ended."""
+    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    opener.open(url, timeout=60).close()
+    address = f"{url.partition('?')[0]}api/v1"
+    end = time.monotonic() + 180
+    while time.monotonic() < end:
+        with opener.open(f"{address}/cluster", timeout=60) as answer:
+            told = json.load(answer)
+        if told["reading"]["isComplete"]:
+            with opener.open(f"{address}/workloads", timeout=60) as answer:
+                return {**told, "rows": json.load(answer)}
+        time.sleep(0.2)
+    raise AssertionError(f"the lists do not end: {told}")
+
+
+def test_a_page_without_permission_names_verb_and_resource(stranger: Path):
+    with start(stranger, "dashboard", "--port", "0", "-o", "json") as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        told = read_page(url)
+        assert told["rows"] == []
+        # Workloads come first: the user opened the page to see them.
+        resources = [find_refused(text) for text in told["problems"]]
+        assert resources[0] == "leaderworkersets"
+        assert {"modelservings", "rolebasedgroups", "inferenceservices", "pods"} <= {*resources}
+        process.send_signal(signal.SIGINT)
+        # The terminal says it once, however many kinds are refused.
+        (warning,) = process.stdout.read().splitlines()
+        assert process.wait(timeout=60) == 0
+        assert warning.startswith("warning: the page cannot show everything: ")
+        assert find_refused(warning) == "leaderworkersets"
+
+
+def find_refused(text: str) -> str:
+    """The resource that a sentence about a missing permission names."""
+    found = SENTENCE.search(text)
+    assert found, text
+    return found["resource"]

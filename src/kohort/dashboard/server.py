@@ -22,11 +22,13 @@ from aiohttp import web
 from kohort import __version__
 from kohort.cluster.errors import BadRequest, ClusterError, KohortError
 from kohort.cluster.http import HttpCluster
+from kohort.cluster.objects import Object
 from kohort.dashboard.gate import SECURITY_HEADERS, Gate
 from kohort.views.plain import to_plain
 
 if TYPE_CHECKING:
     from kohort.dashboard.answers import Answers
+    from kohort.dashboard.clock import ClusterClock
     from kohort.dashboard.journal_reader import JournalReader
     from kohort.dashboard.state import State, WorkloadId
     from kohort.dashboard.writes import SimulationControls, Writes
@@ -40,6 +42,7 @@ _MEDIA = {
     ".svg": "image/svg+xml",
 }
 _READY_SECONDS_MAX = 30.0
+_CLOCK_SECONDS = 1.0  # how often a clock that may leap is read
 _BODY_BYTES_MAX = 64 * 1024
 _NO_COOKIE = (
     "This page needs the token that was printed when the dashboard started. Open the whole URL, "
@@ -79,6 +82,7 @@ class DashboardServer:
         self._connect = connect
         self._cluster: HttpCluster | None = None
         self._state: State | None = None
+        self._clock: ClusterClock | None = None
         self._work: asyncio.Task[None] | None = None
         self._journal: JournalReader | None = None
         self._runner: web.AppRunner | None = None
@@ -201,9 +205,11 @@ class DashboardServer:
         if self._work is not None and self._work.done():
             self._state = None
         if self._state is None:
+            from kohort.dashboard.clock import ClusterClock
             from kohort.dashboard.state import State
 
-            self._state = State(self._reach(), self._options.namespace)
+            self._clock = ClusterClock()
+            self._state = State(self._reach(), self._options.namespace, time=self._clock)
             self._work = asyncio.create_task(self._run(self._state))
         return self._state
 
@@ -222,10 +228,28 @@ class DashboardServer:
         return self._cluster
 
     async def _run(self, state: "State") -> None:
+        # Workloads are judged by the cluster's time, so it is read before them.
+        self._take_clock(await self._controls().read_clock())
+        following = asyncio.create_task(self._follow_clock())
         try:
             await state.run()
         except Exception:
             log.exception("the watches of the dashboard failed; they are started again")
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+
+    async def _follow_clock(self) -> None:
+        """Read the clock of a cluster that has one of its own again and again: it may leap."""
+        while self._clock is not None and self._clock.is_own:
+            await asyncio.sleep(_CLOCK_SECONDS)
+            self._take_clock(await self._controls().read_clock())
+
+    def _take_clock(self, told: Object | None) -> None:
+        """Take a reading; pages ask for the time again if it is another than they know."""
+        assert self._clock is not None
+        if self._clock.take(told) and self._state is not None:
+            self._state.feed.publish("clock", {})
 
     def _controls(self) -> "SimulationControls":
         from kohort.dashboard.writes import SimulationControls
@@ -236,13 +260,15 @@ class DashboardServer:
     async def _show_cluster(self, request: web.Request) -> Any:
         state = self._begin()
         assert self._cluster is not None
-        clock = await self._controls().read_clock()
+        self._take_clock(clock := await self._controls().read_clock())
+        assert self._clock is not None
         return {
             "version": __version__,
             "server": self._cluster.server,
             "context": self._cluster.context,
             "namespace": self._options.namespace,
             "isSimulated": clock is not None,
+            "time": self._clock.describe(),
             "allowsWrites": self._options.allows_writes,
             "reading": state.read_progress(),
             "problems": state.list_problems(),
@@ -289,7 +315,8 @@ class DashboardServer:
 
     async def _change_clock(self, request: web.Request) -> Any:
         await self._open()
-        return await self._controls().change_clock(await _read_body(request))
+        self._take_clock(told := await self._controls().change_clock(await _read_body(request)))
+        return told
 
     async def _change_node(self, request: web.Request) -> Any:
         await self._open()

@@ -262,13 +262,15 @@ class State:
         return made
 
     def list_problems(self) -> list[str]:
-        """What the dashboard cannot see, and why, one sentence for each."""
+        """What the dashboard cannot see, and why, one sentence for each; workloads come first."""
         return list(dict.fromkeys(self._list_problems()))
 
     def _list_problems(self) -> Iterator[str]:
-        for selection, error in self._informers.absent.items():
+        roots = {watch.roots.selection for watch in self.watches}
+        refused = self._informers.absent.items()
+        for selection, error in sorted(refused, key=lambda each: each[0] not in roots):
             if isinstance(error, Forbidden):
-                yield f"{selection.kind.group_resource} may not be listed: {error}"
+                yield f"{selection.kind.group_resource} cannot be shown: {error}"
         for selection, error in self._troubles.list():
             if selection not in self._informers.absent:
                 yield f"{selection.kind.group_resource} cannot be watched: {error}"

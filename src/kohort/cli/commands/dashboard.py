@@ -2,11 +2,15 @@
 This is where ``kohort dashboard`` serves the page of a cluster until it is interrupted.
 
 The cluster is asked once before the address is printed, so that a wrong context or missing
-credentials are reported on the terminal and not on the page.
+credentials are reported on the terminal and not on the page. A user who may not list some kinds of
+workload is told so once, and gets a page that lacks them: the permission may come later.
 """
 
 import argparse
+import asyncio
 import json
+import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Exit, Failure, UsageError
@@ -17,7 +21,10 @@ from kohort.cli.terminal import show
 from kohort.cli.workloads.arguments import add_place
 
 if TYPE_CHECKING:
+    from kohort.cluster.errors import Forbidden
     from kohort.cluster.http import HttpCluster
+    from kohort.cluster.objects import Kind
+    from kohort.cluster.port import Cluster
     from kohort.dashboard.server import DashboardOptions
 
 _EXAMPLES = ("", "--context prod -n chat", "--port 8080 --prefix /kohort", "--allow-writes")
@@ -90,6 +97,8 @@ async def _serve(arguments: argparse.Namespace, options: "DashboardOptions") -> 
     stop = catch_signals()
     async with open_source(arguments, read_wanted([])) as source:
         await source.cluster.read_document("/version")
+        kinds = [api.kind for api in source.wanted.apis]
+        refusals = await _list_refusals(source.cluster, options.namespace, kinds)
     server = DashboardServer(reach, options)
     try:
         await server.start(may_move=arguments.port is None)
@@ -101,9 +110,42 @@ async def _serve(arguments: argparse.Namespace, options: "DashboardOptions") -> 
             print(json.dumps({"url": server.url, "port": server.port}), flush=True)
         else:
             show(f"dashboard ready at {server.url}", "  the token in it works once; stop: Ctrl-C")
+        if refusals:
+            show(f"warning: {_describe_refusals(refusals)}", file=sys.stderr)
         await stop.wait()
     finally:
         await server.stop()
+
+
+async def _list_refusals(
+    cluster: "Cluster", namespace: str, kinds: "Iterable[Kind]"
+) -> "list[Forbidden]":
+    """The API server's errors for the kinds of workload that the user may not list."""
+    from kohort.cluster.errors import Forbidden, NotFound
+    from kohort.cluster.port import Selection
+
+    async def ask(kind: "Kind") -> Forbidden | None:
+        place = namespace if kind.namespaced else ""
+        try:
+            await cluster.list(Selection(kind, place, fields="metadata.name=-"))
+        except Forbidden as error:
+            return error
+        except NotFound:
+            pass  # A kind that is not served has no workloads.
+        return None
+
+    found = await asyncio.gather(*(ask(kind) for kind in kinds))
+    return [error for error in found if error is not None]
+
+
+def _describe_refusals(refusals: "list[Forbidden]") -> str:
+    """The first error in the API server's words, and how many kinds share it."""
+    rest = len(refusals) - 1
+    more = f", nor {rest} other kinds of workload" if rest else ""
+    return (
+        f"the page cannot show everything: {refusals[0]}{more}; 'kohort doctor' names each "
+        "permission that is missing"
+    )
 
 
 DASHBOARD = Command(_make_parser, _run)

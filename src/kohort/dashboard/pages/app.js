@@ -1,6 +1,6 @@
 // The page begins here: it follows the address, the keys and the stream of changes.
 
-import { h, refreshAges } from "./dom.js";
+import { h, refreshAges, setTime, show } from "./dom.js";
 import { JournalPage } from "./journal.js";
 import { NodesPage } from "./nodes.js";
 import { Overview } from "./overview.js";
@@ -10,6 +10,7 @@ import { SimulationPage } from "./simulation.js";
 import { Store } from "./store.js";
 import { WorkloadPage } from "./workload.js";
 
+const PROBLEMS_SHOWN = 3;
 const store = new Store();
 const view = document.getElementById("view");
 const search = document.getElementById("search");
@@ -48,6 +49,7 @@ async function load() {
     const [cluster, rows, reasons] = await Promise.all([read("cluster"), read("workloads?soon"), read("reasons")]);
     fillReasons(reasons);
     store.cluster = cluster;
+    setTime(cluster.time);
     store.fill(rows);
     store.expect(cluster.reading);
     isLoaded = true;
@@ -60,6 +62,15 @@ async function load() {
   }
 }
 
+// A clock that was stepped, paused or sped up: its event may be old, so the time is asked for.
+async function readTime() {
+  try {
+    setTime((await read("cluster")).time);
+  } catch {
+    // The stream has ended as well, or will soon: then everything is loaded again.
+  }
+}
+
 function tellCluster() {
   const { context, server, version, isSimulated, allowsWrites, namespace } = store.cluster;
   document.getElementById("to-simulation").hidden = !isSimulated;
@@ -68,10 +79,15 @@ function tellCluster() {
   document.getElementById("footer").textContent = parts.filter(Boolean).join("   ");
 }
 
+// A user who may list nothing has a problem with each kind: the first are shown, the rest is folded.
 function tellProblems(problems) {
   const box = document.getElementById("problems");
+  store.problems = problems;
   box.hidden = !problems.length;
-  box.replaceChildren(...problems.map((text) => h("p", {}, text)));
+  const lines = (texts) => texts.map((text) => h("p", {}, text));
+  const rest = problems.length - PROBLEMS_SHOWN;
+  show(box, problems, () => rest < 2 ? lines(problems) : [...lines(problems.slice(0, PROBLEMS_SHOWN)),
+    h("details", {}, h("summary", {}, `and ${rest} more`), lines(problems.slice(PROBLEMS_SHOWN)))]);
 }
 
 function tellStatus(status, message) {
@@ -84,6 +100,7 @@ function tellStatus(status, message) {
 new Stream({
   status: tellStatus,
   reset: load,
+  clock: readTime,
   // Pages show what is there already; when all is read, they ask again for what they missed.
   reading(reading) {
     const wasComplete = store.reading.isComplete;

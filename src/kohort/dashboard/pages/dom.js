@@ -68,8 +68,21 @@ export function writeSeconds(seconds) {
   return join(DAY, "d", HOUR, "h");
 }
 
+// The cluster's time in milliseconds: it differs from this machine's, and a simulated clock stands,
+// leaps, and runs at a rate of its own. The server tells it; in between it follows that rate.
+let told = { now: 0, here: 0, rate: 1 };
+
+export function setTime({ now, rate }) {
+  told = { now: Date.parse(now), here: Date.now(), rate };
+  refreshAges();
+}
+
+export function timeNow() {
+  return told.now + (Date.now() - told.here) * told.rate;
+}
+
 function writeAge(stamp) {
-  return writeSeconds((Date.now() - Date.parse(stamp)) / 1000);
+  return writeSeconds((timeNow() - Date.parse(stamp)) / 1000);
 }
 
 // How long ago something was; the text follows the clock.

@@ -118,8 +118,13 @@ export class Overview {
     const { isComplete, listed, lists } = this.store.reading;
     if (!isComplete) parts.push(`reading the cluster: ${listed} of ${lists} lists are complete`);
     if (shown.length !== all.length) parts.push(`${shown.length} found`);
-    const text = all.length || !isComplete ? parts.join(", ")
-      : "There are no workloads. Make one with kubectl, for example from the examples folder.";
+    const text = all.length || !isComplete ? parts.join(", ") : this.tellNothing();
     if (this.summary.textContent !== text) this.summary.textContent = text;
+  }
+
+  // Workloads that cannot be seen are not the same as none.
+  tellNothing() {
+    if (this.store.problems.length) return "No workload can be seen. What hides them stands above.";
+    return "There are no workloads. Make one with kubectl, for example from the examples folder.";
   }
 }

@@ -50,7 +50,7 @@ export class Stream {
     this.source = new EventSource(`${API}/stream${query}`);
     this.source.onopen = () => this.handlers.status("live");
     this.source.onerror = () => this.fail();
-    for (const name of ["reset", "change", "reading"]) {
+    for (const name of ["reset", "change", "reading", "clock"]) {
       this.source.addEventListener(name, (event) => {
         this.lastId = event.lastEventId;
         this.handlers[name](JSON.parse(event.data));

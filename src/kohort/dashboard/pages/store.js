@@ -10,6 +10,7 @@ export class Store {
     this.expected = new Map(); // workloads that exist and are not read yet
     this.reading = { listed: 0, lists: 0, isComplete: true };
     this.cluster = null;
+    this.problems = []; // what the server cannot see, one sentence for each
     this.search = "";
   }
 

@@ -1,7 +1,7 @@
 // The time line: a lane for each group or instance, above them the ready units and their budget.
 // Phases differ in height and have their names written in them, so that no colour is needed.
 
-import { h, svg, writeSeconds } from "./dom.js";
+import { h, svg, timeNow, writeSeconds } from "./dom.js";
 import { reason } from "./reasons.js";
 
 const LANE = 24, CHART = 70, TOP = 18, NARROW = 640;
@@ -122,7 +122,7 @@ export class TimelineSection {
 
   // A workload that is younger than the chosen length has the whole width for itself.
   shape(width, bands) {
-    const to = Date.now() / 1000, isNarrow = width < NARROW;
+    const to = timeNow() / 1000, isNarrow = width < NARROW;
     const starts = this.timeline.lanes.flatMap((lane) => lane.spans.map((span) => seconds(span.start)));
     const first = Math.min(to - LEAST, ...starts);
     const left = isNarrow ? 0 : 170, from = Math.max(to - this.length, first);
