@@ -87,6 +87,8 @@ RULES = {
     "unknown field": (LWS.replace("replicas:", "replica:"), 6, "did you mean 'replicas'?"),
     "twice": (LWS.replace("    size: 2", "    size: 2\n    size: 3"), 9, "stands twice"),
     "lws name": (LWS.replace("name: llama", f"name: {'l' * 60}"), 4, "name that is 10 shorter"),
+    "ms name": (MS.replace("name: llama", f"name: {'l' * 60}"), 4, "metadata.name: Invalid value"),
+    "rbg name": (RBG.replace("name: llama", f"name: {'l' * 64}"), 3, "metadata.name: Invalid"),
     "ms role": (MS, 8, "lower case"),
     "rbg dependency": (RBG, 6, "b"),
     "isvc decoder": (ISVC, 4, "a decoder needs an engine"),

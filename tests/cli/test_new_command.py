@@ -1,6 +1,5 @@
 """``kohort new``: every manifest passes lint, and becomes ready."""
 
-import asyncio
 import io
 from collections.abc import Callable
 from itertools import product
@@ -9,21 +8,14 @@ from pathlib import Path
 import pytest
 import yaml
 from command_lines import Told
-from workload_hand import Hand
+from workload_hand import Hand, create_all
 
 from kohort.apis.served import APIS
-from kohort.cluster.http import connect
-from kohort.cluster.objects import Kind, is_true
+from kohort.cluster.objects import is_true
 
 RunKohort = Callable[..., Told]
 KINDS = ("lws", "ms", "rbg", "isvc")
 KIND_OF = {api.short_name: api.kind for api in APIS}
-OTHERS = {
-    "ClusterBaseModel": Kind("ome.io", "v1beta1", "", "clusterbasemodels", namespaced=False),
-    "ClusterServingRuntime": Kind(
-        "ome.io", "v1beta1", "", "clusterservingruntimes", namespaced=False
-    ),
-}
 
 
 @pytest.mark.parametrize(
@@ -39,19 +31,22 @@ def test_every_manifest_passes_lint(
     assert (told.code, told.out) == (0, ""), text
 
 
-async def apply(kubeconfig: Path, text: str) -> None:
-    async with connect(kubeconfig) as door:
-        for body in yaml.safe_load_all(text):
-            kinds = {(kind.api_version, kind.name): kind for kind in KIND_OF.values()}
-            kind = OTHERS.get(body["kind"]) or kinds[body["apiVersion"], body["kind"]]
-            await door.create(kind, "default" if kind.namespaced else "", body)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_manifest_explains_itself_and_asks_no_cluster(
+    run_kohort: RunKohort, monkeypatch: pytest.MonkeyPatch, kind: str
+):
+    monkeypatch.setenv("KUBECONFIG", "/nowhere/config")
+    monkeypatch.setattr("socket.socket.connect", lambda *to: pytest.fail(f"it connects: {to}"))
+    told = run_kohort("new", kind, "--example")
+    assert (told.code, told.err) == (0, "")
+    assert sum("# " in line for line in told.out.splitlines()) >= 5
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_example_becomes_ready(kohort: RunKohort, cluster: Path, kind: str):
     text = kohort("new", kind, "--example", "--name", f"of-{kind}").out
-    asyncio.run(apply(cluster, text))
+    create_all(cluster, text)
     condition = "Available" if kind in ("lws", "ms") else "Ready"
     hand = Hand(cluster, f"of-{kind}", KIND_OF[kind])
     hand.wait_for(lambda obj: is_true(obj, condition))

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
+import yaml
 
+from kohort.apis.inferenceservice.kinds import CLUSTER_BASE_MODEL, CLUSTER_SERVING_RUNTIME
 from kohort.apis.leaderworkerset.labels import KIND
 from kohort.apis.served import APIS
 from kohort.cluster.http import HttpCluster, connect
@@ -22,6 +24,7 @@ from kohort.simulator.stages import PULL_ERROR
 TEMPLATE = "/spec/leaderWorkerTemplate/workerTemplate"
 EVENT = Kind("", "v1", "Event", "events")
 NAMESPACES = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
+_SHARED = (CLUSTER_BASE_MODEL, CLUSTER_SERVING_RUNTIME)
 T = TypeVar("T")
 
 
@@ -132,6 +135,19 @@ class Hand:
 
     def _address(self, subresource: str = "") -> Address:
         return Address(self._kind, "default", self._name, subresource)
+
+
+def create_all(kubeconfig: Path, text: str) -> None:
+    """Make all objects of a text of YAML, as ``kohort new`` writes it."""
+    known = {(kind.api_version, kind.name): kind for kind in (*_SHARED, *(a.kind for a in APIS))}
+
+    async def create() -> None:
+        async with connect(kubeconfig) as door:
+            for obj in yaml.safe_load_all(text):
+                kind = known[obj["apiVersion"], obj["kind"]]
+                await door.create(kind, "default" if kind.namespaced else "", obj)
+
+    asyncio.run(create())
 
 
 def set_image(image: str) -> Object:

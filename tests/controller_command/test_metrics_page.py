@@ -20,6 +20,20 @@ def test_the_committed_page_is_the_one_that_the_generator_makes():
     assert page["TARGET"].read_text() == page["render"](), "run: python tools/metrics_page.py"
 
 
+PROMISED = {
+    *("kohort_units", "kohort_units_desired", "kohort_blocked_seconds", "kohort_start_seconds"),
+    *("kohort_rollout_progress_ratio", "kohort_rollout_duration_seconds", "kohort_build_info"),
+    *("kohort_recoveries_total", "kohort_recovery_seconds", "kohort_plan_seconds"),
+    *("kohort_plan_actions_total", "kohort_plans_empty_total", "kohort_writes_total"),
+    *("kohort_watch_restarts_total", "kohort_cache_age_seconds", "workqueue_depth"),
+    *("process_cpu_seconds_total", "process_resident_memory_bytes"),
+}
+
+
+def test_every_metric_that_was_promised_is_there():
+    assert {described.name for described in ALL} >= PROMISED
+
+
 def test_no_name_is_described_twice():
     assert len({described.name for described in ALL}) == len(ALL)
 

@@ -22,6 +22,7 @@ from kohort.forecast.values import Ending, Move
 from kohort.planning.plan import plan
 
 PASSES_MAX = 100
+_IDENTITY = ("name", "namespace", "uid", "resourceVersion")
 Objects = Mapping[Kind, Mapping[str, Object]]
 
 
@@ -159,7 +160,7 @@ def _change(found: Object, action: Patch) -> Object:
         "generation": int(metadata.get("generation") or 1) + is_other,
     }
     if is_apply:
-        kept["managedFields"] = _own(action, owned)
+        kept["managedFields"] = _own(action.manager, action.patch, owned)
     return {**merged, "metadata": {**merged["metadata"], **kept}}
 
 
@@ -172,10 +173,12 @@ def _find_owned(found: Object, manager: str) -> Object | None:
     return None
 
 
-def _own(action: Patch, owned: Object | None) -> list[Object]:
-    """The managedFields entry of an apply."""
-    fields = _write_fields(action.patch, owned)
-    return [{"manager": action.manager, "operation": "Apply", "fieldsV1": fields}]
+def _own(manager: str, asked: Object, owned: Object | None) -> list[Object]:
+    """The managedFields entry of an apply; nobody manages what identifies an object."""
+    patch = {key: each for key, each in asked.items() if key not in ("apiVersion", "kind")}
+    metadata = {k: each for k, each in patch.get("metadata", {}).items() if k not in _IDENTITY}
+    fields = _write_fields({**patch, "metadata": metadata}, owned)
+    return [{"manager": manager, "operation": "Apply", "fieldsV1": fields}]
 
 
 def _write_fields(value: Any, owned: Any) -> Object:

@@ -68,6 +68,20 @@ def test_images_and_metadata_can_follow_and_nothing_else():
     )
 
 
+def test_a_restart_needs_new_pods_and_other_annotations_do_not():
+    def note(**annotations: str) -> Object:
+        return {**template(), "metadata": {"annotations": annotations}}
+
+    begun, again = ({"kubectl.kubernetes.io/restartedAt": stamp} for stamp in ("1", "2"))
+    assert find_difference(note(), note(**begun)) is None
+    assert find_difference(note(**begun), note(**again)) is None
+    for old, new in (
+        (note(**begun), note(**begun, team="a")),  # a restart that has happened
+        (note(**begun), note()),  # a user goes back
+    ):
+        assert find_difference(old, new) is not None
+
+
 def test_both_gates_are_closed_before_anything_changes():
     (step,) = steps(pod())
     assert step["part"] == "status"

@@ -1,8 +1,9 @@
 """
 In-place updates: what can change in a running pod, and the writes that change it.
 
-Images of containers and metadata can change; any other change needs a new pod. An update takes
-three writes. Each shows on the pod, so every plan sees how far the update is and does the next:
+Images of containers and metadata can change; any other change needs a new pod, and so does a new
+annotation that asks for a restart. An update takes three writes. Each shows on the pod, so every
+plan sees how far the update is and does the next:
 
 1. set both readiness gates to False, so that the endpoints drop the pod;
 2. once the pod is not ready, write the new hash, a note of what the pod ran, and the change; with
@@ -26,9 +27,10 @@ from kohort.apis.carriers.members import read_moment
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.objects.pods import GATES
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, write_note
+from kohort.apis.user_edits import RESTARTED
 from kohort.cluster.actions import Action, Patch
 from kohort.cluster.kinds import POD
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, annotations_of
 from kohort.cluster.port import Address, PatchType
 
 OPEN, CLOSED = dict.fromkeys(GATES, True), dict.fromkeys(GATES, False)
@@ -62,6 +64,8 @@ class Difference:
 
 def find_difference(old: Object, new: Object) -> Difference | None:
     """The in-place change from one template to another; None if the pod must be recreated."""
+    if RESTARTED in _compare_marks(old, new, "annotations") and RESTARTED in annotations_of(new):
+        return None
     before, after = old.get("spec") or {}, new.get("spec") or {}
     held, asked = before.get("containers") or [], after.get("containers") or []
     if [c.get("name") for c in held] != [c.get("name") for c in asked]:

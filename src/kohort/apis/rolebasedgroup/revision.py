@@ -142,13 +142,18 @@ def roles_in(data: Object) -> list[Object]:
     return [_without_replicas(role) for role in listed if "$patch" not in role]
 
 
+def templates_in(data: Object) -> list[Object]:
+    """The shared templates that a group's revision holds."""
+    listed = as_objects(as_map(data.get("spec")).get("roleTemplates"))
+    return [template for template in listed if "$patch" not in template]
+
+
 def at_revision(group: Object, data: Object) -> Object:
     """The group with a stored revision's roles; replicas stay, and roles not in the group get 1."""
     spec = as_map(group.get("spec"))
     counts = {role.get("name"): role.get("replicas") for role in as_objects(spec.get("roles"))}
     roles = [{**role, "replicas": _given(counts.get(role.get("name")))} for role in roles_in(data)]
-    listed = as_objects(as_map(data.get("spec")).get("roleTemplates"))
-    templates = [template for template in listed if "$patch" not in template]
+    templates = templates_in(data)
     changed = {**spec, "roles": roles, "roleTemplates": templates}
     if not templates:
         del changed["roleTemplates"]

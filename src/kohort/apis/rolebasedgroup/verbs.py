@@ -12,7 +12,7 @@ from typing import Any
 from kohort.apis.api import StoredRevision, UserVerbs
 from kohort.apis.pod_templates import merge_template
 from kohort.apis.rolebasedgroup import labels
-from kohort.apis.rolebasedgroup.revision import at_revision, read_revision, roles_in
+from kohort.apis.rolebasedgroup.revision import at_revision, read_revision, roles_in, templates_in
 from kohort.apis.rolebasedgroup.roles import as_list, as_map, as_objects
 from kohort.apis.rolebasedgroup.spec import read_spec, roles_of
 from kohort.apis.user_edits import (
@@ -26,6 +26,7 @@ from kohort.cluster.objects import Object, annotations_of
 
 _SOURCES = ("standalonePattern", "leaderWorkerPattern")
 _PATCHES = ("leaderTemplatePatch", "workerTemplatePatch")
+_SECONDS = "minReadySeconds"
 _CONTAINERS = ("initContainers", "containers")
 # The field in which a role refers to a shared template and patches it.
 _REFERENCE = "templateRef"
@@ -35,7 +36,8 @@ def _read_revision(revision: Object) -> tuple[int, str, Object] | None:
     found = read_revision(revision)
     if found is None:
         return None
-    return found.number, found.hash, {**found.data, "roles": roles_in(found.data)}
+    content = {"roles": roles_in(found.data), "roleTemplates": templates_in(found.data)}
+    return found.number, found.hash, content
 
 
 def _list_roles(group: Object) -> tuple[str, ...]:
@@ -44,13 +46,20 @@ def _list_roles(group: Object) -> tuple[str, ...]:
 
 def _go_back(group: Object, revision: StoredRevision, role: str) -> Object:
     """The group with a revision's roles and its current replicas: an undo scales nothing."""
-    then = at_revision(group, revision.content)
+    then = at_revision(group, {"spec": revision.content})
+    live = {held["name"]: held for held in roles_of(group)}
+    found = {held["name"]: _keep_zero(held, live) for held in roles_of(then)}
     if not role:
-        return then
-    found = {held["name"]: held for held in roles_of(then)}
+        return _with_roles(then, list(found.values()))
     return _with_roles(
         group, [found.get(role, r) if r["name"] == role else r for r in roles_of(group)]
     )
+
+
+def _keep_zero(role: Object, live: dict[str, Object]) -> Object:
+    """The stored role; its revision leaves out a zero, which the API server sets again."""
+    seconds = as_map(live.get(role["name"])).get(_SECONDS)
+    return {**role, _SECONDS: 0} if seconds == 0 and _SECONDS not in role else role
 
 
 def _with_roles(group: Object, roles: list[Object]) -> Object:

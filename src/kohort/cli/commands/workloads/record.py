@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Exit, Failure
-from kohort.cli.parser import Parser
+from kohort.cli.parser import Parser, suggest
 from kohort.cli.processes.signals import run_command
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
@@ -47,9 +47,11 @@ def _run(arguments: argparse.Namespace) -> int:
     entries = [entry for entry in page["entries"] if _is_wanted(entry, wanted, arguments)]
     if not entries:
         what = "/".join(arguments.target) or "any workload"
+        known = [e["workload"]["name"] for e in page["entries"] if _is_near(e, wanted, arguments)]
         raise Failure(
-            f"the operator's journal has nothing about {what}: it keeps the last changes since the "
-            "operator was started; name another workload or namespace, or use -A"
+            f"the operator's journal has nothing about {what}{suggest(wanted.name, known)}: it "
+            "keeps the last changes since the operator was started; name another workload or "
+            "namespace, or use -A"
         )
     from kohort.journal.entries import write_file
 
@@ -96,12 +98,15 @@ async def _fetch(arguments: argparse.Namespace) -> "Object":
 
 
 def _is_wanted(entry: "Object", wanted: Wanted, arguments: argparse.Namespace) -> bool:
-    workload = entry["workload"]
+    is_named = wanted.name in ("", entry["workload"]["name"])
+    return is_named and _is_near(entry, wanted, arguments)
+
+
+def _is_near(entry: "Object", wanted: Wanted, arguments: argparse.Namespace) -> bool:
+    """Whether an entry is of the kind and the namespace that are wanted."""
     is_here = arguments.all_namespaces or not arguments.namespace
-    return (
-        (is_here or workload["namespace"] == arguments.namespace)
-        and entry["kind"] in {api.kind.name for api in wanted.apis}
-        and wanted.name in ("", workload["name"])
+    return (is_here or entry["workload"]["namespace"] == arguments.namespace) and (
+        entry["kind"] in {api.kind.name for api in wanted.apis}
     )
 
 
