@@ -2,9 +2,9 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "src" / "kohort"
+from source_files import CODE, SOURCE, name_of, parse
+
 HOME = SOURCE / "cluster" / "kinds.py"
 
 
@@ -19,19 +19,16 @@ def find_kinds(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, ast.dump(node)
 
 
-KNOWN = {kind for _, kind in find_kinds(ast.parse(HOME.read_text()))}
+KNOWN = {kind for _, kind in find_kinds(parse(HOME))}
 
 
 def test_a_built_in_kind_is_spelled_out_in_one_file():
+    planted = ast.parse('FIRST = Kind("", "v1", "Pod", "pods")')
+    assert [kind in KNOWN for _, kind in find_kinds(planted)] == [True]
     again = [
-        f"{path.relative_to(SOURCE)}:{line}"
-        for path in SOURCE.rglob("*.py")
-        for line, kind in find_kinds(ast.parse(path.read_text()))
+        f"{name_of(path)}:{line}"
+        for path in CODE
+        for line, kind in find_kinds(parse(path))
         if path != HOME and kind in KNOWN
     ]
     assert not again, "take these from kohort.cluster.kinds"
-
-
-def test_a_kind_that_is_spelled_again_is_found():
-    planted = ast.parse('FIRST = Kind("", "v1", "Pod", "pods")')
-    assert [kind in KNOWN for _, kind in find_kinds(planted)] == [True]

@@ -5,14 +5,12 @@ Each row was a private word of this code once, with what it is called now. A nam
 back fails here. Words of commands, flags and everything on the wire are not judged.
 """
 
-import ast
 import re
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from source_files import CODE, ROOT, list_names, name_of
 
-ROOT = Path(__file__).parents[2]
 FILES = sorted(
     path for folder in ("src", "tests", "bench", "tools") for path in (ROOT / folder).rglob("*.py")
 )
@@ -43,41 +41,41 @@ FORMER = {
     "telling": "events, settings",
     "terrain": "DomainSource",
 }
-FORMER_MODULES = {"kept", "stalling", "places", "reaching", "asking", "surveying"}
+FORMER_MODULES = {
+    "asking": "arguments",
+    "kept": "dropped_fields",
+    "places": "node_labels",
+    "reaching": "connection",
+    "stalling": "stalled_condition",
+    "surveying": "cluster_facts",
+}
 # Words of the field that end like a verb, and scenarios of the bench, which are arguments.
 VERB_LIKE = {"autoscaling", "coscheduling", "scheduling", "string"}
 ONE_MEANING = ("Verdict", "Entry", "Fault", "Change", "Api", "Address", "Part")
 
 
-def list_names(path: Path) -> list[str]:
-    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    nodes = ast.walk(ast.parse(path.read_text()))
-    return [node.name for node in nodes if isinstance(node, kinds)]
-
-
 def find_former(path: Path) -> list[str]:
     """The former names in a file, its own among them, each with what it is called now."""
     names = {name.strip("_").lower() for name in [*list_names(path), path.stem, path.parent.name]}
-    here = path.relative_to(ROOT)
-    return [f"{here}: {name}, now {FORMER[name]}" for name in sorted(names & set(FORMER))]
+    found = {name: FORMER[name] for name in sorted(names & set(FORMER))}
+    if path.stem in FORMER_MODULES:
+        found[path.stem] = FORMER_MODULES[path.stem]
+    return [f"{name_of(path)}: {name}, now {now}" for name, now in found.items()]
 
 
 def test_no_class_function_or_module_has_a_former_name():
     assert [found for path in FILES for found in find_former(path)] == []
-    assert [path for path in FILES if path.stem in FORMER_MODULES] == []
 
 
 @pytest.mark.parametrize("name", ONE_MEANING)
 def test_one_word_has_one_meaning(name: str):
-    defined = defaultdict(list)
-    for path in (ROOT / "src").rglob("*.py"):
-        if re.search(rf"^(class {name}\b|{name} *=)", path.read_text(), flags=re.MULTILINE):
-            defined[name].append(str(path.relative_to(ROOT)))
-    assert len(defined[name]) <= 1, defined[name]
+    definition = re.compile(rf"^(class {name}\b|{name} *=)", re.MULTILINE)
+    defined = [name_of(path) for path in CODE if definition.search(path.read_text())]
+    assert len(defined) <= 1, defined
 
 
 def test_modules_are_nouns():
     modules = [path for path in FILES if not path.name.startswith("test_")]
     verbs = [p for p in modules if p.stem.endswith("ing") and p.stem not in VERB_LIKE]
     outside_bench = [p for p in verbs if p.parent.name != "scenarios"]
-    assert [str(p.relative_to(ROOT)) for p in outside_bench] == []
+    assert [name_of(p) for p in outside_bench] == []

@@ -1,0 +1,1 @@
+"""Planted faults: the list of them, and the command that plants one and runs the tests."""

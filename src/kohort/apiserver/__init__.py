@@ -1,0 +1,1 @@
+"""A Kubernetes API server without etcd, which knows neither scheduler nor kubelet."""

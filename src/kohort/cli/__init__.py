@@ -1,0 +1,1 @@
+"""The command ``kohort``: its arguments, its output and its exit codes."""

@@ -1,0 +1,1 @@
+"""Where pods can go: the fit of pods to nodes, and of gangs to topology domains."""

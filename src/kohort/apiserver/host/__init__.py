@@ -1,0 +1,1 @@
+"""What a served cluster needs on this machine: certificates, a token and a kubeconfig."""

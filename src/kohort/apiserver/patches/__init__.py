@@ -1,0 +1,1 @@
+"""JSON patch, merge patch and server-side apply with its field ownership."""

@@ -1,0 +1,1 @@
+"""Kubernetes objects in protobuf, read with a table of message fields."""

@@ -1,0 +1,1 @@
+"""The HTTP side of the API server: requests in, answers and watch streams out."""

@@ -1,0 +1,1 @@
+"""The commands of ``kohort``, one module for each."""

@@ -1,0 +1,1 @@
+"""The parts of an HTTP request: path, query, negotiated formats and body."""

@@ -1,0 +1,1 @@
+"""The simulated Deployment and ReplicaSet controllers."""

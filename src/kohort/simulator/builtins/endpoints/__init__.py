@@ -1,0 +1,1 @@
+"""The simulated controllers of Endpoints and EndpointSlices."""

@@ -1,0 +1,1 @@
+"""The simulated StatefulSet controller."""

@@ -1,0 +1,1 @@
+"""Counts of placed pods by topology domain, for affinity, anti-affinity and spreading."""
