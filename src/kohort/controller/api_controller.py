@@ -49,7 +49,7 @@ class ControllerContext:
     time: Time
     chance: Random
     settings: Settings = DEFAULTS
-    may_write: Callable[[], bool] = lambda: True  # false as soon as another process holds the lease
+    may_write: Callable[[], bool] = lambda: True  # false as soon as the lease is lost
     identity: str = "kohort"
     # Makes the executor of an API in place of the one that sends requests.
     make_executor: Callable[[Api], Executor] | None = None

@@ -130,7 +130,7 @@ class Executor:
     async def _carry_out(self, key: Hashable, action: Action) -> Outcome:
         async with self._calls:
             if not self._may_write():
-                return Outcome(action, Result.SKIPPED, message="another process leads")
+                return Outcome(action, Result.SKIPPED, message="we do not hold the lease")
             try:
                 outcome = await self._call(action)
             except KohortError as error:

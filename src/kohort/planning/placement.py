@@ -5,7 +5,7 @@ No member may be in one gang with members that the operator makes only when it r
 would wait for ever. So where other members wait for the entry, the entry is a gang of its own,
 and parts of an instance that start after others are in no gang (P2). A gang counts the members
 of its group's own revision (P3), and is placed as soon as one member has a node: from then on
-its constraint stays (P5).
+its constraint stays (P5). These are promises of `docs/promises.md`.
 """
 
 from kohort.model.observed import Group, Observed
