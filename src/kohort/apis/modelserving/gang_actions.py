@@ -14,7 +14,7 @@ from kohort.apis.facts import Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.modelserving import names
-from kohort.apis.modelserving.instance_places import roles_at
+from kohort.apis.modelserving.instance_places import find_role, roles_at
 from kohort.apis.modelserving.objects.gangs import choose_dialect, count_minimum, make_intent
 from kohort.apis.modelserving.objects.pods import Joining
 from kohort.apis.modelserving.read import Memory
@@ -26,7 +26,7 @@ from kohort.cluster.port import Address
 from kohort.model.observed import RoleInstances
 from kohort.model.placement import Gang
 from kohort.model.plans import Plan
-from kohort.model.units import Phase
+from kohort.model.units import Line, Phase
 
 _PATCHED = ("minMember", "minResources", "networkTopology", "subGroupPolicy", "queue")
 
@@ -77,10 +77,10 @@ class GangActions:
         for group in groups:
             if group.phase is not Phase.LEAVING and not self._is_elsewhere(group.ordinal):
                 is_placed = any(member.is_placed for member in group.members)
-                serving = self._object_at(group.revision, group.roles)
+                serving = self._object_at(group.ordinal, group.revision, group.roles)
                 yield from self._ensure(group.ordinal, group.revision, serving, is_placed)
         for make in self.plan.step.make:
-            serving = self._object_at(make.revision)
+            serving = self._object_at(make.ordinal, make.revision)
             yield from self._ensure(make.ordinal, make.revision, serving, is_placed=False)
 
     def _is_elsewhere(self, group: int) -> bool:
@@ -101,11 +101,11 @@ class GangActions:
             kind = next(k for k in self._dialect.kinds if k.name == wanted["kind"])
             yield from self._bring(kind, wanted)
 
-    def _object_at(self, revision: str, held: tuple[RoleInstances, ...] = ()) -> Object:
+    def _object_at(self, group: int, revision: str, held: tuple[RoleInstances, ...] = ()) -> Object:
         """The workload with the roles that a group of this revision has."""
         context = self.reading.memory.context
         if context.rolls_by_role:
-            return self._object_of(held)
+            return self._object_of(group, held)
         roles = roles_at(context, revision)
         if roles is context.spec.roles:
             return self.snapshot.root
@@ -114,16 +114,24 @@ class GangActions:
         then = [{**role, "replicas": counts.get(role["name"], 1)} for role in stored.roles]
         return at_revision(self.snapshot.root, then)
 
-    def _object_of(self, held: tuple[RoleInstances, ...]) -> Object:
+    def _object_of(self, group: int, held: tuple[RoleInstances, ...]) -> Object:
         """
-        The workload with instances as small as the smallest that a group has of each role.
+        The workload with instances as small as the smallest of each role, planned ones included.
 
         In a rollout by role some instances are not yet of the template's size, or stay so behind a
         partition: a gang that counts pods which never come would never be placed again.
         """
-        living = {r.role: [i for i in r.instances if i.phase is not Phase.LEAVING] for r in held}
-        workers = {name: min(i.size for i in own) - 1 for name, own in living.items() if own}
-        asked = self.reading.memory.context.spec.roles
+        context = self.reading.memory.context
+        asked = context.spec.roles
+        sizes = {
+            r.role: [i.size for i in r.instances if i.phase is not Phase.LEAVING] for r in held
+        }
+        for role in asked:
+            step = self.plan.steps.get(Line(group, role.name))
+            for make in step.make if step else ():
+                own = find_role(context, make.revision, role.name) or role
+                sizes.setdefault(role.name, []).append(own.size)
+        workers = {name: min(own) - 1 for name, own in sizes.items() if own}
         if all(workers.get(role.name, role.workers) == role.workers for role in asked):
             return self.snapshot.root
         roles = [
