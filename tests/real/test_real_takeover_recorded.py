@@ -53,7 +53,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="module")
-def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+def bare_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with definitions, and no controller of workloads."""
     with real_plane(tmp_path_factory.mktemp("left") / "plane", *PLANE) as found:
         command = [sys.executable, "-m", "kohort", "crds", "--apis", "lws,rbg"]
@@ -63,14 +63,14 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 
 def test_of_what_was_at_rest_nothing_would_change(
-    plane: ControlPlane, api: str, case: dict[str, Any]
+    bare_plane: ControlPlane, api: str, case: dict[str, Any]
 ):
-    left = Leftovers(plane, case["at_rest"])
+    left = Leftovers(bare_plane, case["at_rest"])
     left.bring()
     before = left.uids()
     recorded = [o["metadata"]["name"] for o in case["at_rest"] if o["kind"] == "Pod"]
     assert sorted(before) == sorted(recorded)
-    where = ("--kubeconfig", str(plane.kubeconfig), "-n", left.namespace, "--apis", api)
+    where = ("--kubeconfig", str(bare_plane.kubeconfig), "-n", left.namespace, "--apis", api)
     command = [sys.executable, "-m", "kohort", "takeover", "check", *where]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
