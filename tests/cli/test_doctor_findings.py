@@ -96,7 +96,7 @@ async def test_pods_that_a_gate_holds_are_named_with_the_gate():
         Severity.NOTE,
         "1 pods wait for gate a.b/queue: x-0",
     )
-    assert found.fix == "whoever set a.b/queue removes it; kohort why pod/x-0"
+    assert found.fix == "the controller that set a.b/queue removes it; kohort why pod/x-0"
 
 
 async def test_schedulers_are_found_by_their_kinds():

@@ -14,7 +14,7 @@ from kohort.apis.leaderworkerset.labels import KIND
 from kohort.apis.served import APIS
 from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.kinds import CONFIG_MAP, LEASE, POD
-from kohort.cluster.objects import Kind, Object, find_condition
+from kohort.cluster.objects import Kind, Object, find_condition, name_of
 from kohort.cluster.port import Address, PatchType, Selection
 from kohort.controller.install import InstallOptions, install_definitions
 from kohort.controller.install.names import LEASE as LEASE_NAME
@@ -100,6 +100,12 @@ class Hand:
             raise AssertionError("the watch ended")
 
         return self._do(wait)
+
+    def list_pods(self, labels: str) -> list[str]:
+        """The names of the pods that have these labels."""
+        selection = Selection(POD, "default", labels=labels)
+        items = self._do(lambda door: door.list(selection)).items
+        return sorted(name_of(orjson.loads(raw)) for raw in items)
 
     def list_events(self) -> list[Object]:
         """The events about the workload itself."""

@@ -24,6 +24,11 @@ CLIPPED = """[...document.querySelectorAll('.timeline .span-text')].filter((text
   const isHigh = own.y < box.y || own.y + own.height > box.y + box.height;
   return isHigh || own.x + own.width > box.x + box.width;
 }).map((text) => text.textContent)"""
+# The titles of the areas right within the area of a name.
+LIST_NESTED = """[...document.querySelectorAll('.area')]
+  .find((area) => area.firstElementChild.innerText.startsWith('{}'))
+  ?.querySelectorAll(':scope > .area > :first-child').values()
+  .map((title) => title.innerText.split(' ')[0]).toArray()"""
 FOCUSED = "document.activeElement.dataset.line || ''"
 
 
@@ -95,6 +100,8 @@ async def test_nodes_show_who_stands_where(tab: Tab, dashboard: Dashboard, clust
     await tab.see("rack-0")
     await tab.see("standing group 3")
     await tab.see("gang standing-3")
+    # Each domain stands in the one above it: the racks in their spine.
+    assert await tab.run(LIST_NESTED.format("spine-0")) == ["rack-0", "rack-1"]
     assert await tab.run("document.querySelectorAll('.host').length") == 8
     await check_with_axe(tab)
 
@@ -209,6 +216,34 @@ async def test_a_write_shows_its_plan_first(
     await tab.wait_for("!document.querySelector('#turn').open")
     await tab.see("2/2 updated")
     await tab.wait_for("document.querySelectorAll('#history tbody tr').length === 2")
+
+
+async def test_an_undo_shows_the_way_back_and_then_goes_it(
+    tab: Tab, open_dashboard: OpenDashboard, cluster: Cluster
+):
+    dashboard = await open_dashboard(allows_writes=True)
+    await create(cluster, "regretted")
+    await open_workload(tab, dashboard, "regretted")
+    await tab.see("2/2 ready")
+    assert not await tab.run("!!document.querySelector('button[data-key=undo]')")
+    await set_image(cluster, "regretted", "engine:2")
+    await tab.wait_for("document.querySelectorAll('#history tbody tr').length === 2")
+    await tab.see("2/2 updated")
+    await tab.click("button[data-key=undo]")
+    await tab.see("never below 1 of 2 groups")
+    plan = await tab.run("document.querySelector('#turn').innerText")
+    assert "engine:2 → engine:1" in plan
+    assert await read_image(cluster, "regretted") == "engine:2"
+    await tab.click("#turn-yes")
+    await tab.wait_for("!document.querySelector('#turn').open")
+    assert await read_image(cluster, "regretted") == "engine:1"
+
+
+async def read_image(cluster: Cluster, name: str) -> str:
+    async with connect(cluster.kubeconfig) as port:
+        root = await port.read(Address(KIND, "default", name))
+    spec = root["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    return str(spec["containers"][0]["image"])
 
 
 async def test_a_page_that_only_reads_offers_no_verbs(

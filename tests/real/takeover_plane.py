@@ -62,9 +62,10 @@ class TakeoverPlane:
         items = self.get("pods", "-n", "default")["items"]
         return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in items}
 
-    def count_pods(self) -> int:
-        """How many pods there are when the workload and all other controllers run."""
-        return 4 + sum(other.replicas for other in self._others)
+    def are_all_up(self) -> bool:
+        """Whether all pods of the workload and of the other controllers are there."""
+        wanted = 4 + sum(other.replicas for other in self._others)
+        return len(self.get("pods", "-A")["items"]) >= wanted
 
     def replicas(self) -> dict[str, int]:
         return {
@@ -125,8 +126,9 @@ def running(user: TakeoverPlane, service: Service) -> Iterator[Controller]:
         controller.stop()
 
 
-def go_there_and_back(folder: Path, names: Sequence[str]) -> None:
-    """Take over from these controllers and undo it; no pod of the workload is lost."""
+@contextmanager
+def prepared(folder: Path, names: Sequence[str]) -> Iterator[tuple[TakeoverPlane, Service]]:
+    """A workload at rest, other controllers that run, and nobody of ours."""
     service = Service()
     with real_plane(folder / "plane", *PLANE) as plane:
         user = TakeoverPlane(plane, service.url, names)
@@ -135,28 +137,63 @@ def go_there_and_back(folder: Path, names: Sequence[str]) -> None:
             eventually("it leads", lambda: read_holder(plane), ours.log.read_text)
             ours.wait_until_ready()
             user.bring_up()
-        pods = user.pods()
-        assert len(pods) == 4
         for name in user.hooks():
             plane.kubectl("delete", name, "--ignore-not-found")
         with user.others():
-            check_and_refuse(user, folder)
-            before = user.replicas(), user.services_of_hooks()
-            take_over(user, service)
-            assert set(user.replicas().values()) == {0}
-            assert user.pods() == pods
-            code, out, err = user.run("undo", "--yes", "--timeout", "60s")
-            assert code == 0, out + err
-            assert (user.replicas(), user.services_of_hooks()) == before
-            assert user.pods() == pods
+            eventually("pods of the others", user.are_all_up)
+            yield user, service
     service.close()
+
+
+def go_there_and_back(folder: Path, names: Sequence[str]) -> None:
+    """Take over from these controllers and undo it; no pod of the workload is lost."""
+    with prepared(folder, names) as (user, service):
+        pods = user.pods()
+        assert len(pods) == 4
+        check_and_refuse(user, folder)
+        before = user.replicas(), user.services_of_hooks()
+        take_over(user, service)
+        assert set(user.replicas().values()) == {0}
+        assert user.pods() == pods
+        code, out, err = user.run("undo", "--yes", "--timeout", "60s")
+        assert code == 0, out + err
+        assert (user.replicas(), user.services_of_hooks()) == before
+        assert user.pods() == pods
+
+
+def fail_at_each_step(folder: Path, names: Sequence[str]) -> None:
+    """Kill both commands at each step that they tell of; each goes on, and no pod is lost."""
+    with prepared(folder, names) as (user, service):
+        pods, before = user.pods(), (user.replicas(), user.services_of_hooks())
+        words = ("--apis", user.apis, "--operator-running", "--webhook-url", user.url)
+        steps = kill_at_each_step(user, "apply", *words, "--yes")
+        assert len(steps) > len(names), steps
+        assert set(user.replicas().values()) == {0}
+        take_over(user, service)
+        assert user.pods() == pods
+        assert len(kill_at_each_step(user, "undo", "--yes", "--timeout", "60s")) > len(names)
+        assert user.run("undo", "--yes", "--timeout", "60s")[0] == 0
+        assert (user.replicas(), user.services_of_hooks()) == before
+        assert user.pods() == pods
+
+
+def kill_at_each_step(user: TakeoverPlane, *words: str) -> list[str]:
+    """Kill a command at the first step that it tells of and that is new; all of these."""
+    steps: list[str] = []
+    while True:
+        work = subprocess.Popen(user.kohort(*words), stderr=subprocess.PIPE, text=True)
+        assert work.stderr is not None
+        told = (line for line in work.stderr if ": " in line and ": waits for " not in line)
+        step = next((line for line in told if line not in steps), "")
+        work.kill()
+        work.wait()
+        if not step or "wait for silence" in step:
+            return steps
+        steps.append(step)
 
 
 def check_and_refuse(user: TakeoverPlane, folder: Path) -> None:
     """The check is empty; one without permission names the verb and the resource."""
-    eventually(
-        "pods of the others", lambda: len(user.get("pods", "-A")["items"]) >= user.count_pods()
-    )
     code, out, err = user.run("check", "-A", "--apis", user.apis)
     assert code == 0, out + err
     assert "1 LeaderWorkerSet   1 readable" in out

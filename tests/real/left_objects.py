@@ -1,0 +1,117 @@
+"""
+Recorded objects of another controller, made again on a real control plane.
+
+The API server gives new uids, so owner references are written anew. A StatefulSet would make pods
+of its own; its pods are made first, without an owner, and it adopts them. Its revisions are made
+by its controller again.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from operator_processes import eventually
+
+from control_plane import ControlPlane
+
+Object = dict[str, Any]
+KEPT = ("name", "generateName", "namespace", "labels", "annotations", "ownerReferences")
+
+
+class Leftovers:
+    """The objects of one workload, in the namespace in which they were recorded."""
+
+    def __init__(self, plane: ControlPlane, objects: Sequence[Object]) -> None:
+        self._plane = plane
+        self.namespace = str(objects[0]["metadata"]["namespace"])
+        self._objects = [obj for obj in objects if not _is_made_again(obj)]
+
+    def bring(self) -> None:
+        """Make all objects, owners first, and wait until their pods serve."""
+        self._plane.kubectl("create", "namespace", self.namespace)
+        self("wait", "serviceaccount/default", "--for=create", "--timeout=120s")
+        uids: dict[str, str] = {}
+        left = self._objects
+        while left:
+            now = [obj for obj in left if all(ref["uid"] in uids for ref in _owners_of(obj))]
+            assert now, [obj["metadata"]["name"] for obj in left]
+            uids |= self._create(now, uids)
+            left = [obj for obj in left if obj not in now]
+        for obj in self._objects:
+            self._bring_status(obj)
+        eventually("it is at rest", self.is_at_rest, lambda: self("get", "pods,statefulsets"))
+
+    def remove(self) -> None:
+        self._plane.kubectl("delete", "namespace", self.namespace, "--timeout=180s")
+
+    def is_at_rest(self) -> bool:
+        """Whether all pods are ready and owned, and StatefulSets say so."""
+        pods = self.list("pods")
+        sets = self.list("statefulsets")
+        return all(_is_ready(pod) and _owners_of(pod, True) for pod in pods) and all(
+            (each.get("status") or {}).get("readyReplicas", 0) == each["spec"]["replicas"]
+            and each["status"]["currentRevision"] == each["status"]["updateRevision"]
+            for each in sets
+        )
+
+    def list(self, kind: str) -> list[Object]:
+        found: list[Object] = json.loads(self("get", kind, "-o", "json"))["items"]
+        return found
+
+    def uids(self) -> dict[str, str]:
+        return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in self.list("pods")}
+
+    def __call__(self, *words: str, feed: str = "") -> str:
+        return self._plane.kubectl("-n", self.namespace, *words, feed=feed)
+
+    def _create(self, objects: Sequence[Object], uids: Mapping[str, str]) -> dict[str, str]:
+        """Make objects whose owners are there; their new uids by those that were recorded."""
+        items = [_strip(obj, uids) for obj in objects]
+        feed = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+        form = 'jsonpath={.metadata.uid}{"\\n"}'
+        made = self("create", "-f", "-", "-o", form, feed=feed).split()
+        return {old["metadata"]["uid"]: new for old, new in zip(objects, made, strict=True)}
+
+    def _bring_status(self, obj: Object) -> None:
+        """Write the parts of a status that no part of the control plane writes."""
+        kind, status, how = obj["kind"].lower(), obj.get("status") or {}, "merge"
+        if kind == "pod":
+            gates = [gate["conditionType"] for gate in obj["spec"].get("readinessGates") or ()]
+            status = {"conditions": [c for c in status["conditions"] if c["type"] in gates]}
+            how = "strategic"
+        elif "x-k8s.io" not in obj["apiVersion"]:
+            return
+        if any(status.values()):
+            name, body = f"{kind}/{obj['metadata']['name']}", json.dumps({"status": status})
+            self("patch", name, "--subresource=status", f"--type={how}", "-p", body)
+
+
+def _owners_of(obj: Object, is_live: bool = False) -> list[Object]:
+    """The owners that are there before an object; a StatefulSet comes after its pods."""
+    owners: list[Object] = obj["metadata"].get("ownerReferences") or []
+    if is_live or obj["kind"] != "Pod":
+        return owners
+    return [ref for ref in owners if ref["kind"] != "StatefulSet"]
+
+
+def _is_made_again(obj: Object) -> bool:
+    owners = obj["metadata"].get("ownerReferences") or ()
+    is_revision = obj["kind"] == "ControllerRevision"
+    return is_revision and any(ref["kind"] == "StatefulSet" for ref in owners)
+
+
+def _strip(obj: Object, uids: Mapping[str, str]) -> Object:
+    """An object as a client creates it."""
+    made: Object = json.loads(json.dumps(obj))
+    made.pop("status", None)
+    metadata = {key: made["metadata"][key] for key in KEPT if key in made["metadata"]}
+    owners = [{**ref, "uid": uids[ref["uid"]]} for ref in _owners_of(made)]
+    made["metadata"] = {**metadata, "ownerReferences": owners}
+    if made["kind"] == "Pod":
+        made["spec"].pop("nodeName", None)
+    return made
+
+
+def _is_ready(pod: Object) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
