@@ -79,7 +79,7 @@ def test_a_dry_run_for_programs_says_that_nothing_is_done(kohort: RunKohort):
 def test_without_a_terminal_and_without_yes_nothing_happens(kohort: RunKohort):
     told = kohort("takeover", "apply", *RUNNING)
     assert told.code == 2
-    assert "say --yes" in told.err
+    assert "use --yes" in told.err
     told = kohort("takeover", "undo", "-o", "json")
     assert (told.code, json.loads(told.out)["done"]) == (0, False)
 

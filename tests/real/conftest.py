@@ -15,14 +15,15 @@ from control_plane import ControlPlane, real_plane
 def pytest_addoption(parser: pytest.Parser) -> None:
     text = (
         "try every sample of ModelServing and RoleBasedGroup, every LeaderWorkerSet that is "
-        "converted and a dozen of InferenceService, not two or three of each"
+        "converted and a dozen of InferenceService, not two or three of each; and takeovers from "
+        "all controllers, with every recording"
     )
     parser.addoption("--all-samples", action="store_true", help=text)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Rehearse takeovers, which takes minutes, only where all samples are tried."""
-    is_long = collection_path.name == "test_real_takeover.py"
+    is_long = collection_path.name in ("test_real_takeover.py", "test_real_takeover_services.py")
     return True if is_long and not config.getoption("all_samples", default=False) else None
 
 

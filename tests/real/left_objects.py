@@ -15,6 +15,7 @@ from operator_processes import eventually
 from control_plane import ControlPlane
 
 Object = dict[str, Any]
+CUSTOM = ("leaderworkerset.x-k8s.io/", "workloads.x-k8s.io/", "ome.io/")
 KEPT = ("name", "generateName", "namespace", "labels", "annotations", "ownerReferences")
 
 
@@ -69,7 +70,8 @@ class Leftovers:
         items = [_strip(obj, uids) for obj in objects]
         feed = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
         form = 'jsonpath={.metadata.uid}{"\\n"}'
-        made = self("create", "-f", "-", "-o", form, feed=feed).split()
+        by = "--field-manager=manager"  # as controllers of controller-runtime call themselves
+        made = self("create", by, "-f", "-", "-o", form, feed=feed).split()
         return {old["metadata"]["uid"]: new for old, new in zip(objects, made, strict=True)}
 
     def _bring_status(self, obj: Object) -> None:
@@ -79,7 +81,7 @@ class Leftovers:
             gates = [gate["conditionType"] for gate in obj["spec"].get("readinessGates") or ()]
             status = {"conditions": [c for c in status["conditions"] if c["type"] in gates]}
             how = "strategic"
-        elif "x-k8s.io" not in obj["apiVersion"]:
+        elif not obj["apiVersion"].startswith(CUSTOM):
             return
         if any(status.values()):
             name, body = f"{kind}/{obj['metadata']['name']}", json.dumps({"status": status})
