@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from control_plane import ROOT
 
 FAKE_GO = """#!/bin/sh
@@ -58,3 +60,31 @@ def test_binaries_that_are_there_are_not_built_again(tmp_path):
 
 def test_stopping_what_does_not_run_is_fine(tmp_path):
     assert run_bare(tmp_path, "stop", "--dir", str(tmp_path / "none"), "--wipe").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "state", "expected"),
+    [
+        pytest.param("", "R", True, id="not loaded yet"),
+        pytest.param("", "Z", False, id="ended"),
+        pytest.param("/bin/etcd\0--flag\0", "S", True, id="loaded"),
+        pytest.param("/bin/other\0etcd\0", "S", False, id="a stranger with the same id"),
+    ],
+)
+def test_a_process_that_the_system_has_not_loaded_yet_counts_as_running(
+    tmp_path, words, state, expected
+):
+    """A server was started a second time beside the first, which kept the port for ever."""
+    own = os.getpid()
+    place = tmp_path / str(own)
+    place.mkdir()
+    (tmp_path / "self").mkdir()
+    (place / "cmdline").write_text(words)
+    (place / "stat").write_text(f"{own} (a (b) c) {state} 1 1")
+    asked = (
+        "from pathlib import Path; from tools.controlplane.processes import is_running; "
+        f"print(is_running({own}, 'etcd', Path({str(tmp_path)!r})))"
+    )
+    command = [sys.executable, "-c", asked]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{expected}\n"

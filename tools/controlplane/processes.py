@@ -13,6 +13,7 @@ from pathlib import Path
 
 GRACE_SECONDS = 20.0
 _POLL_SECONDS = 0.05
+ENDED = ("Z", "X")
 
 
 def start_process(folder: Path, name: str, command: list[str]) -> None:
@@ -36,7 +37,7 @@ def find_process(folder: Path, name: str) -> int | None:
     if not path.exists():
         return None
     pid = int(path.read_text())
-    if _is_running(pid, name):
+    if is_running(pid, name):
         return pid
     path.unlink(missing_ok=True)
     return None
@@ -49,14 +50,15 @@ def stop_process(folder: Path, name: str, *, now: bool = False) -> None:
         return
     _signal(pid, signal.SIGKILL if now else signal.SIGTERM)
     end = time.monotonic() + GRACE_SECONDS
-    while _is_running(pid, name):
+    while is_running(pid, name):
         if time.monotonic() > end:
             _signal(pid, signal.SIGKILL)
         time.sleep(_POLL_SECONDS)
     (folder / "pids" / name).unlink(missing_ok=True)
 
 
-def _is_running(pid: int, name: str) -> bool:
+def is_running(pid: int, name: str, proc: Path = Path("/proc")) -> bool:
+    """Whether a process runs, and is the one that was started under this name."""
     try:
         # A child of ours that has ended is a ghost until somebody asks for it.
         if os.waitpid(pid, os.WNOHANG)[0] == pid:
@@ -67,8 +69,22 @@ def _is_running(pid: int, name: str) -> bool:
         os.kill(pid, 0)
     except (ProcessLookupError, PermissionError):
         return False
-    line = Path(f"/proc/{pid}/cmdline")
-    return not line.exists() or name.encode() in line.read_bytes().split(b"\0")[0]
+    if not (proc / "self").exists():
+        return True  # This system has no /proc to ask.
+    place = proc / str(pid)
+    try:
+        words = (place / "cmdline").read_bytes()
+        if words:
+            return name.encode() in words.split(b"\0")[0]
+        # A process has no command line before the system has loaded it, and after its end.
+        return _read_state(place) not in ENDED
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def _read_state(place: Path) -> str:
+    """The letter for a process's state; it follows the name, which may hold any character."""
+    return (place / "stat").read_text().rpartition(")")[2].split()[0]
 
 
 def _signal(pid: int, number: int) -> None:
