@@ -34,6 +34,7 @@ class BenchApi:
     make: Callable[[str, int], Object]  # name, groups
     image_paths: tuple[str, ...]  # in the spec
     has_roles: bool = False  # whether the status counts instances of roles
+    restarts_groups: bool = True  # whether a pod that is deleted takes its group with it
 
     def is_done(self, workload: Object) -> bool:
         """Whether the status says that all is as it was asked for."""
@@ -107,6 +108,7 @@ def role_based_groups(update: str = "RecreatePod") -> BenchApi:
         make=lambda name, instances: _make_group(name, instances, update),
         image_paths=("/spec/roles/0/leaderWorkerPattern/template/spec/containers/0/image",),
         has_roles=True,
+        restarts_groups=False,
     )
 
 

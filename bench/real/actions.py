@@ -22,6 +22,8 @@ RECOVERY_SECONDS_MAX = 60.0
 QUIET_SECONDS = 2.0
 _QUIET_SECONDS_MAX = 20.0
 _BUSY_CPU_SECONDS = 0.02
+_QUIET_SERVER_SECONDS_MAX = 60.0
+_BUSY_SERVER_CPU_SECONDS = 0.3  # in two seconds; watches and leases of nodes take a part of it
 Marks = dict[str, Callable[[], bool]]
 
 
@@ -81,13 +83,19 @@ class BenchSite:
         return {**found, "fewest_ready": seen.fewest[where], "asked": groups - groups // 10}
 
     async def recover(self, where: Where, groups: int) -> dict[str, Any]:
-        """Delete one worker in each of some groups; all their pods are to be made anew."""
+        """
+        Delete one worker in each of some groups.
+
+        All pods of these groups are to be made anew, or those alone where the API says so.
+        """
         seen = self.sight
         mine = [pod for pod in seen.pods.values() if (pod.where[0], pod.workload) == where]
-        hit = sorted({pod.group for pod in mine}, key=int)[:LOST]
+        hit = sorted({pod.group for pod in mine}, key=lambda group: (len(group), group))[:LOST]
         old = {pod.uid for pod in mine if pod.group in hit}
         # The last pod of a group by its name leads none.
         victims = [max((p for p in mine if p.group == one), key=lambda p: p.where) for one in hit]
+        if not self.api.restarts_groups:
+            old = {pod.uid for pod in victims}
         seen.fewest[where] = seen.serving[where]
 
         def is_new() -> bool:
@@ -112,15 +120,18 @@ class BenchSite:
         found = {"objects": len(self.sight.done), "pods": len(self.sight.pods)}
         return {**found, "seconds": self.rest_seconds, **await self.meter.read()}
 
+    async def settle_server(self) -> None:
+        """
+        Return when the API server has been quiet for a moment.
+
+        It publishes new definitions for seconds after it serves them, the longer the larger they
+        are; that is the price of an installation, not of the operator.
+        """
+        await _settle(self.meter.server_cpu, _BUSY_SERVER_CPU_SECONDS, _QUIET_SERVER_SECONDS_MAX)
+
     async def settle(self) -> None:
         """Return when the operator has been quiet for a moment."""
-        used, since = self.meter.operator_cpu(), time.monotonic()
-        end = since + _QUIET_SECONDS_MAX
-        while time.monotonic() < min(end, since + QUIET_SECONDS):
-            await asyncio.sleep(0.25)
-            now = self.meter.operator_cpu()
-            if now - used > _BUSY_CPU_SECONDS:
-                used, since = now, time.monotonic()
+        await _settle(self.meter.operator_cpu, _BUSY_CPU_SECONDS, _QUIET_SECONDS_MAX)
 
     async def _run(
         self, action: Callable[[], Any], marks: Marks, seconds: float = 0.0
@@ -156,3 +167,14 @@ class BenchSite:
             except Refused:
                 await asyncio.sleep(0.1)
         raise TimeoutError(f"the namespace {name} never got its account")
+
+
+async def _settle(read_cpu: Callable[[], float], busy_seconds: float, seconds_max: float) -> None:
+    """Return when little CPU time was used for a while, or at the latest after so long."""
+    used, since = read_cpu(), time.monotonic()
+    end = since + seconds_max
+    while time.monotonic() < min(end, since + QUIET_SECONDS):
+        await asyncio.sleep(0.25)
+        now = read_cpu()
+        if now - used > busy_seconds:
+            used, since = now, time.monotonic()

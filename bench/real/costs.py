@@ -38,6 +38,10 @@ class Meter:
         """What the operator has used in its life."""
         return cpu_seconds(self._operator)
 
+    def server_cpu(self) -> float:
+        """What the API server has used in its life."""
+        return cpu_seconds(self._processes["kube-apiserver"])
+
     async def start(self) -> None:
         """Count from now."""
         self._offset = self._place.audit.stat().st_size

@@ -18,12 +18,19 @@ from bench.real.costs import Meter
 from bench.real.floor import floor_service, measure_floor
 from bench.real.sightings import sight
 from bench.real.sites import Site, operator, site
-from bench.workloads import SIZE, BenchApi, leader_worker_sets, model_servings
+from bench.workloads import (
+    SIZE,
+    BenchApi,
+    leader_worker_sets,
+    model_servings,
+    role_based_groups,
+)
 
 WORKLOADS: dict[str, BenchApi] = {
     "statefulsets": leader_worker_sets("statefulsets"),
     "pods": leader_worker_sets("pods"),
     "modelservings": model_servings(),
+    "rolebasedgroups": role_based_groups(),
 }
 LIFE = ("a", "d", "e", "b", "f", "c")
 ALL = (*LIFE, "g", "s")
@@ -122,6 +129,7 @@ async def run_pass(one: Pass, choice: Choice, folder: Path, keep: Keep) -> None:
             stage = BenchSite(place.server, seen, Meter(place, pid), api, choice.rest_seconds)
             stage.seconds_max = choice.seconds_max
             await stage.settle()
+            await stage.settle_server()
             for action in one.acts:
                 if action == "g":
                     for groups in choice.growth:

@@ -10,7 +10,7 @@ from bench.real.growth import fit_line
 
 Line = dict[str, Any]
 Place = tuple[str, str, str]  # readiness, workload, act
-WORKLOADS = ("statefulsets", "pods", "modelservings")
+WORKLOADS = ("statefulsets", "pods", "modelservings", "rolebasedgroups")
 _COMPARED = ("modelservings", "pods")
 _FLOOR_OF = {"d": "a", "e": "a"}
 _COLUMNS = (
@@ -31,7 +31,7 @@ def write_report(lines: Sequence[Line]) -> str:
 def _write_goals(lines: Sequence[Line]) -> list[str]:
     measured = [name for name in WORKLOADS if any(line["workload"] == name for line in lines)]
     columns = [cell for name in measured for cell in (name, "reached")]
-    heads = ("goal", *columns, "upstream, recorded", "kthena, recorded")
+    heads = ("goal", *columns, *(f"{who}, recorded" for who in ("upstream", "kthena", "RBG")))
     rows = [_row(*heads), _row(*["---"] * len(heads))]
     for goal in GOALS:
         cells = [goal.what]
@@ -44,7 +44,7 @@ def _write_goals(lines: Sequence[Line]) -> list[str]:
             cells += ["" if limit is None else f"{sign} {limit:g} {goal.unit}".strip()]
             cells += [_judge(goal, workload, values) if values else ""]
         if found:
-            rows.append(_row(*cells, goal.upstream, goal.kthena))
+            rows.append(_row(*cells, goal.upstream, goal.kthena, goal.rbg))
     return rows
 
 
