@@ -67,6 +67,25 @@ async def test_a_set_by_hand_rolls_in_place_within_its_budget(lab: SingleLab):
     assert least == 2
 
 
+async def test_pods_stay_if_the_template_that_they_could_not_follow_is_taken_back(lab: SingleLab):
+    await start_instances(lab)
+    before = lab.uids()
+    template = "/spec/roleInstanceTemplate/components/0/template/spec"
+    grace = f"{template}/terminationGracePeriodSeconds"
+
+    def has_moved() -> bool:
+        specs = [found["spec"]["components"][0] for found in lab.instances().values()]
+        return any("terminationGracePeriodSeconds" in spec["template"]["spec"] for spec in specs)
+
+    await lab.change(grace, 7)
+    while not has_moved():
+        await lab.run(0.03)
+    image = {"op": "replace", "path": IMAGE, "value": "engine:2"}
+    await lab.edit("x", {"op": "remove", "path": grace}, image, kind=SET)
+    await lab.until(lambda: lab.is_set_done() and lab.images() == {"engine:2"}, 120)
+    assert lab.uids() == before
+
+
 async def test_a_partition_of_a_set_by_hand_keeps_old_instances(lab: SingleLab):
     await start_instances(lab, replicas=3, updateStrategy={"partition": 2})
     await lab.change(IMAGE, "engine:2")

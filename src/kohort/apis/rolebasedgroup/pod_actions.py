@@ -84,7 +84,7 @@ class PodActions:
             elif ordinal not in step.backing_off and not views[ordinal].is_at_rest:
                 waiting = step.waiting_parts.get(ordinal, frozenset())
                 work = _InstanceWork(role, ordinal, instance, pods, waiting, renewed)
-                yield from self._keep(work)
+                yield from self._keep(work, is_moving=ordinal in step.amend)
 
     def make_first(self, role: RoleFacts, ordinal: int, stored: Object) -> Iterator[Action]:
         """
@@ -98,7 +98,7 @@ class PodActions:
         instance = read_facts(orjson.dumps(stored))
         yield from self._make(_InstanceWork(role, ordinal, instance, {}, frozenset(), set()))
 
-    def _keep(self, work: "_InstanceWork") -> Iterator[Action]:
+    def _keep(self, work: "_InstanceWork", *, is_moving: bool) -> Iterator[Action]:
         wanted = {place.name for place in work.instance.places}
         for name, pod in work.pods.items():
             if name not in wanted and not pod.metadata.is_leaving:
@@ -109,8 +109,9 @@ class PodActions:
             if place.name in work.pods:
                 pod = work.pods[place.name]
                 yield from put_place_back(self.snapshot, work.instance, place, pod)
-        yield from self._make(work)
-        yield from self._change(work)
+        if not is_moving:  # Else the revision that the instance gets in this plan decides.
+            yield from self._make(work)
+            yield from self._change(work)
         yield from self._open(work)
 
     def _make(self, work: "_InstanceWork") -> Iterator[Action]:
