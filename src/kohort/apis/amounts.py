@@ -24,3 +24,14 @@ def find_percent(value: Any) -> int | None:
     found = _PERCENT.fullmatch(value) if isinstance(value, str) else None
     # A number with more digits is far above a hundred percent anyway.
     return int(found[1].lstrip("0")[:_DIGITS_MAX] or "0") if found else None
+
+
+def allow_progress(unavailable: int, surge: int) -> int:
+    """
+    How many units a rollout may take down: one, if the number is 0 and there is no surge.
+
+    Admission refuses such a spec, but it is not asked when an autoscaler lowers the replicas and a
+    percentage then rounds down to 0. Deployments have the same rule; without it the rollout would
+    wait for ever.
+    """
+    return unavailable or (0 if surge else 1)

@@ -6,8 +6,10 @@ import pytest
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 from operator_truth import Budget, Truth
 
+from kohort.apiserver.api.requests import Patch, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
+from kohort.cluster.port import PatchType
 
 GATE = frozenset({"MaxUnavailableStatefulSet"})
 
@@ -85,6 +87,16 @@ async def test_percentages_are_rounded_for_the_user(lab: Lab):
     await lab.until(lab.is_available)
     assert truth.breaches == []
     assert truth.counts() == [4, 5, 4]
+
+
+async def test_a_percentage_of_which_scaling_leaves_nothing_does_not_stop_a_rollout(lab: Lab):
+    """Admission is not asked when an autoscaler lowers the replicas; 60 % of one is none."""
+    await lab.apply(make_lws(groups=3, size=1, rollout={"maxUnavailable": "60%"}))
+    await lab.until(lab.is_available)
+    await lab.edit("x", set_image("engine:2"))
+    target = lab.api.target(LWS, lab.namespace, "x", "scale")
+    await lab.api.patch(target, Patch(PatchType.JSON, [set_replicas(1)]), WriteOptions())
+    await lab.until(lambda: lab.is_available() and images(lab) == {"engine:2"})
 
 
 async def test_a_partition_is_kept_until_it_is_lowered(lab: Lab):

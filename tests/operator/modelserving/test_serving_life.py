@@ -1,13 +1,15 @@
 """A ModelServing from its first pod to its last, with the operator that plans any API."""
 
 import pytest
+from operator_lab import set_replicas
 from serving_lab import KIND, ServingLab, role, serving, start
 
 from kohort.apiserver.api.admission import NoAdmission, Review
-from kohort.apiserver.api.requests import Target
+from kohort.apiserver.api.requests import Patch, Target, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.errors import Invalid
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
+from kohort.cluster.port import PatchType
 
 PREFIX = "modelserving.volcano.sh/"
 
@@ -210,6 +212,18 @@ class TestRollouts:
         await start(lab, role("decode"), replicas=4, rolloutStrategy=strategy)
         assert await self.roll(lab, "engine:2") >= least
         assert lab.images() == {"engine:2"}
+
+    async def test_a_percentage_of_which_scaling_leaves_nothing_does_not_stop_a_rollout(
+        self, lab: ServingLab
+    ):
+        """Admission is not asked when an autoscaler lowers the replicas; 60 % of one is none."""
+        rolling = {"rollingUpdateConfiguration": {"maxUnavailable": "60%"}}
+        strategy = {"type": "ServingGroupRollingUpdate", **rolling}
+        await start(lab, role("decode"), replicas=3, rolloutStrategy=strategy)
+        await lab.set_image("engine:2")
+        target = lab.api.target(KIND, lab.namespace, "x", "scale")
+        await lab.api.patch(target, Patch(PatchType.JSON, [set_replicas(1)]), WriteOptions())
+        await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"})
 
     async def test_a_partition_keeps_the_lowest_groups(self, lab: ServingLab):
         strategy = {

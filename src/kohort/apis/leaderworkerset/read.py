@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import orjson
 
+from kohort.apis.amounts import allow_progress
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.members import Reader
 from kohort.apis.carriers.statefulsets import read_groups
@@ -123,12 +124,12 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
 def read_workload(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> Workload:
     """The user's spec, with the revision that all groups should reach."""
     lws = snapshot.root
-    wanted = spec.replicas_of(lws)
+    wanted, surge = spec.replicas_of(lws), spec.max_surge_of(lws)
     policy = RolloutPolicy(
         wanted=wanted,
         partition=spec.partition_of(lws),
-        max_unavailable=spec.max_unavailable_of(lws),
-        max_surge=spec.max_surge_of(lws),
+        max_unavailable=allow_progress(spec.max_unavailable_of(lws), surge),
+        max_surge=surge,
         strategy=choose_strategy(snapshot, labels.STRATEGY, _noted_strategy),
         min_ready_seconds=read_min_ready(lws),
     )

@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 
 import orjson
 
+from kohort.apis.amounts import allow_progress
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.failures import read_failures
 from kohort.apis.drift.pods import describe_pods
@@ -218,7 +219,7 @@ def _read_workload(snapshot: Snapshot, context: Context) -> Workload:
         rollout=RolloutPolicy(
             wanted=spec.replicas,
             partition=spec.partition or 0,
-            max_unavailable=spec.max_unavailable,
+            max_unavailable=allow_progress(spec.max_unavailable, spec.max_surge),
             max_surge=0 if by_role else spec.max_surge,
             strategy=choose_strategy(snapshot, labels.STRATEGY),
             min_ready_seconds=seconds,

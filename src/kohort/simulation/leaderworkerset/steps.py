@@ -26,6 +26,8 @@ def read_policy(workload: Object) -> Policy:
         unavailable = int(unavailable[:-1]) * wanted // 100
     if isinstance(surge, str):
         surge = -(-int(surge[:-1]) * wanted // 100)
+    if not unavailable and not surge:
+        unavailable = 1  # A percentage that rounds down to nothing keeps no rollout for ever.
     return Policy(wanted, unavailable, min(surge, wanted), rolling.get("partition") or 0)
 
 

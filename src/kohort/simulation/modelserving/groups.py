@@ -184,9 +184,10 @@ def read_policy(workload: Object) -> Policy:
     unavailable = rolling.get("maxUnavailable", 1)
     if isinstance(unavailable, str):
         unavailable = int(unavailable[:-1]) * wanted // 100
-    return Policy(
-        wanted, unavailable, min(rolling.get("maxSurge") or 0, wanted), _partition(rolling)
-    )
+    surge = min(rolling.get("maxSurge") or 0, wanted)
+    if not unavailable and not surge:
+        unavailable = 1  # A percentage that rounds down to nothing keeps no rollout for ever.
+    return Policy(wanted, unavailable, surge, _partition(rolling))
 
 
 def read_role_policy(role: Object) -> Policy:

@@ -71,7 +71,7 @@ def validate_workload(
 
 def find_broken_rules(lws: Object) -> list[FieldError]:
     """The rules about numbers that a stored object breaks, so that it cannot be planned."""
-    return [*_check_replicas(lws), *_check_rollout(lws), *_check_subgroups(lws)]
+    return [*_check_replicas(lws), *_check_amounts(lws), *_check_subgroups(lws)]
 
 
 def carrier_of(lws: Object, default: str = STATEFULSETS) -> str:
@@ -109,18 +109,24 @@ def _check_replicas(lws: Object) -> list[FieldError]:
     return errors
 
 
-def _check_rollout(lws: Object) -> list[FieldError]:
+def _check_amounts(lws: Object) -> list[FieldError]:
     rollout = rollout_of(lws)
-    unavailable = rollout.get("maxUnavailable", 1)
-    errors = _check_amount(f"{_ROLLOUT}.maxUnavailable", unavailable)
+    errors = _check_amount(f"{_ROLLOUT}.maxUnavailable", rollout.get("maxUnavailable", 1))
     errors += _check_amount(f"{_ROLLOUT}.maxSurge", rollout.get("maxSurge", 0))
     partition = rollout.get("partition")
     if partition is not None and partition < 0:
         errors.append(_invalid(f"{_ROLLOUT}.partition", partition, _NEGATIVE))
+    return errors
+
+
+def _check_rollout(lws: Object) -> list[FieldError]:
+    """Check what a user writes; an autoscaler may leave less, and the rollout goes on."""
+    errors = _check_amounts(lws)
     stands_still = max_unavailable_of(lws) == 0 and max_surge_of(lws) == 0
     if stands_still and replicas_of(lws) > 0:
         why = "must not be 0 when `maxSurge` is 0"
-        errors.append(_invalid(f"{_ROLLOUT}.maxUnavailable", unavailable, why))
+        written = rollout_of(lws).get("maxUnavailable", 1)
+        errors.append(_invalid(f"{_ROLLOUT}.maxUnavailable", written, why))
     return errors
 
 
