@@ -1,8 +1,8 @@
 """
-The units that a partition keeps, and which of them can never serve.
+The units that a policy keeps as they are, and which of them can never serve.
 
 A user may create a unit from a template that never serves or does not last, and then set a good one
-while the partition keeps that unit as it is. The operator must leave it there, so it never serves,
+while a partition keeps that unit, or while it may only be updated in place and cannot be. The operator must leave it there, so it never serves,
 fails again and again, and takes its share of the budget from all others. No state at rest can then
 be asked of the workload but that its objects belong together.
 """
@@ -14,14 +14,18 @@ from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE
 
 
 def list_kept(truth: Truth) -> Iterator[Group]:
-    """The groups, or the instances of roles that roll by themselves, below their partition."""
-    workload, is_old = truth.workload, truth.simulated.is_old
-    for view in truth.lines() if workload is not None else ():
+    """The groups, or the instances of roles that roll by themselves, that a policy keeps."""
+    if truth.workload is None:
+        return
+    spec, simulated = truth.workload["spec"], truth.simulated
+    for view in truth.lines():
         units = list(view.units) if view.rolls else []
-        if view.is_stateless and workload is not None:
+        if view.is_stateless:
             # Such a partition keeps so many old units, whichever they are.
-            units.sort(key=lambda unit: not is_old(unit, workload["spec"]))
-        yield from units[: view.policy.partition]
+            units.sort(key=lambda unit: not simulated.is_old(unit, spec))
+        least = view.policy.partition
+        yield from units[:least]
+        yield from (unit for unit in units[least:] if simulated.is_kept_old(unit, spec))
 
 
 def list_hopeless(truth: Truth) -> list[Group]:
