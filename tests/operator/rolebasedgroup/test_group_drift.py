@@ -52,6 +52,22 @@ async def test_a_set_that_is_made_again_takes_its_instances_back(lab: GroupLab):
     assert (uids, lab.uids()) == ({owner["metadata"]["uid"]}, before)
 
 
+async def test_an_edited_pod_that_cannot_follow_its_template_is_made_anew(lab: GroupLab):
+    """To put its image back was taken for all that the new template asks of it."""
+    await start(lab, standalone("b", 1))
+    before = lab.uids()
+    image = [{"name": "engine", "image": "foreign:1"}]
+    await patch_pod(lab, "x-b-0", {"spec": {"containers": image}})
+    await lab.set_field(
+        "/spec/roles/0/standalonePattern/template/spec/terminationGracePeriodSeconds", 7
+    )
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:1"}, 120)
+    await lab.run(30)
+    (pod,) = lab.pods().values()
+    assert pod["spec"]["terminationGracePeriodSeconds"] == 7
+    assert lab.uids() != before
+
+
 async def test_an_image_that_another_client_set_is_put_back_as_the_pod_runs(lab: GroupLab):
     await start(lab, standalone("b", 2))
     before = lab.uids()

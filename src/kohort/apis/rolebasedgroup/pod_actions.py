@@ -168,12 +168,14 @@ class PodActions:
         before = find_component(old, str(component.get("name"))) if old else None
         found = None
         foreign = find_foreign_images(work.instance, pod)
-        if foreign:
+        if foreign and (before is None or pod.metadata.labels.get(labels.REVISION) == short):
             found = Difference(images=foreign)
         elif before is not None and set(GATES) <= pod.gates:
             is_moved = (before.get("serviceName") or "") != (component.get("serviceName") or "")
             mine = work.mark(component, before)
             found = None if is_moved else find_difference(mine, as_map(component.get("template")))
+        if found is not None and foreign:
+            found = replace(found, images={**found.images, **foreign})
         if found is None:
             yield _delete(pod, "it has an old revision, and cannot change as it runs")
             return

@@ -2,9 +2,10 @@
 The units that a policy keeps as they are, and which of them can never serve.
 
 A user may create a unit from a template that never serves or does not last, and then set a good one
-while a partition keeps that unit, or while it may only be updated in place and cannot be. The operator must leave it there, so it never serves,
-fails again and again, and takes its share of the budget from all others. No state at rest can then
-be asked of the workload but that its objects belong together.
+while a partition keeps that unit as it is, or while it may only be updated in place and cannot be.
+The operator must leave it there, so it never serves, fails again and again, and takes its share of
+the budget from all others. No state at rest can then be asked of the workload but that its objects
+belong together.
 """
 
 from collections.abc import Iterator
