@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from kohort.cluster import kinds
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import Commit, Group, annotations_of
+from kohort.simulation.checkers.truth import Commit, Group, annotations_of, has_crashed
 from kohort.simulation.simulated_api import LineView, Policy
 
 COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -95,7 +95,8 @@ class LineBudget(Checker):
             if ordinal in ready and ready[ordinal].uid == unit.uid:
                 continue
             is_ours = bool(commit.writer) and self._is_decided(unit, commit)
-            if not is_ours or (view.is_inner and self._is_group_surplus):
+            is_with_group = view.is_inner and self._is_group_surplus
+            if not is_ours or is_with_group or _is_to_restart(before, unit):
                 watched.lost[ordinal] = now
             elif self._is_known(watched, unit, commit):
                 self._check_decision(watched, before, unit, commit)
@@ -213,6 +214,11 @@ class LineBudget(Checker):
         if ready < least - excused:
             text = f"{ready} serve, {least} are promised, {excused} excused"
             self.breach(f"A2: {name}: {text}")
+
+
+def _is_to_restart(view: LineView, unit: Group) -> bool:
+    """Whether a unit has to restart as a whole, since a container crashed; all may be ready."""
+    return view.recovers and any(has_crashed(pod) for pod in unit.members)
 
 
 def _has(unit: Group, commit: Commit) -> bool:

@@ -312,6 +312,13 @@ def restarts_of(pod: Object) -> int:
     return sum(status.get("restartCount", 0) for status in statuses)
 
 
+def has_crashed(pod: Object) -> bool:
+    """Whether the last run of a container of a pod failed; one with another image did not."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    ends = ((status.get("lastState") or {}).get("terminated") or {} for status in statuses)
+    return any(end.get("exitCode", 0) for end in ends)
+
+
 def has_ended(pod: Object) -> bool:
     """Whether no container of a pod will run again."""
     return (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded")
