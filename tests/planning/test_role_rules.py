@@ -146,11 +146,13 @@ class TestGrowth:
         found = self.plan({"a": 1, "b": 1}, {"a": 5, "b": 10}, Skew(share=0.1))
         assert found == {"a": 1, "b": 2}
 
-    def test_what_was_allowed_and_is_not_there_holds_the_others(self):
+    @pytest.mark.parametrize("sizes", [{"a": 2, "b": 2}, {"a": 3, "b": 1}])
+    def test_what_was_allowed_and_is_not_there_holds_the_others(self, sizes: dict[str, int]):
+        """Also where a role would have all that it wants."""
         rule = Rule("ratio", ("a", "b"), scale_skew=Skew(units=1))
         world = World((("a", ((0, (NEW, READY)),)), ("b", ())))
-        asked = workload({"a": 2, "b": 2}, rule)
-        held = group_of(world, {"a": 2, "b": 2})
+        asked = workload(sizes, rule)
+        held = group_of(world, sizes)
         roles = tuple(replace(role, grown=1) for role in held.roles)
         steps = plan(asked, Observed((replace(held, roles=roles),)), NOW).steps
         assert [m.ordinal for m in steps[Line(0, "a")].make] == []

@@ -56,7 +56,8 @@ class _Counts:
 
     role: str
     wanted: int
-    exist: int
+    exist: int  # those that were made, and those that the role has been asked to make
+    made: int
     reached: int  # existing units that have passed the rule's gate for growth
     updated: int  # updated units among ``whole``
     updated_ready: int  # updated and ready units among ``whole``, without surge
@@ -90,6 +91,11 @@ class _Counts:
     def growth(self) -> float:
         """The share of the role's wanted units that exist."""
         return self.exist / self.wanted if self.wanted else 1.0
+
+    @property
+    def made_growth(self) -> float:
+        """The share of the role's wanted units that were made."""
+        return self.made / self.wanted if self.wanted else 1.0
 
 
 def plan_bounds(
@@ -150,9 +156,10 @@ def _count(held: RoleInstances, rule: Rule, workload: Workload) -> _Counts:
     # Ordinals of units that are alike prove nothing: each new unit gets a number never used before.
     ordinals = () if held.are_alike else (i.ordinal + 1 for i in held.instances)
     extent = max(ordinals, default=0)
-    exist = max(len(live), min(extent, held.wanted), held.grown or 0)
+    made = max(len(live), min(extent, held.wanted))
+    exist = max(made, held.grown or 0)
     # A unit that is counted but missing has not passed the gate, so ``reached`` omits it.
-    counts = (exist, reached, len(updated), max(0, ready), goal, stale)
+    counts = (exist, made, reached, len(updated), max(0, ready), goal, stale)
     is_stuck = role is not None and _is_stuck(role, held, partition)
     return _Counts(held.role, held.wanted, *counts, held.wanted - partition, is_paused, is_stuck)
 
@@ -171,6 +178,7 @@ def _count_tally(held: RoleInstances, tally: Tally, gate: Gate, goal: int) -> _C
         role=held.role,
         wanted=held.wanted,
         exist=max(tally.exist, held.grown or 0),
+        made=tally.exist,
         reached=tally.ready if gate is Gate.READY else tally.exist,
         updated=updated,
         updated_ready=min(updated, tally.updated_ready),
@@ -241,8 +249,9 @@ def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
         )
         held = Blocker(SKEW, message)
         return {c.role: Bounds(count_max=c.exist, blockers=(held,)) for c in growing}
-    least = min(c.growth for c in growing)
-    limit = least + rule.scale_skew.of(max(c.wanted for c in counts))
+    # A role that was asked to make units and has not made them yet keeps the others back.
+    slowest = min((c for c in counts if c.made < c.wanted), key=lambda c: c.made_growth)
+    limit = slowest.made_growth + rule.scale_skew.of(max(c.wanted for c in counts))
     found: dict[str, Bounds] = {}
     for own in growing:
         allowed = own.exist
@@ -250,10 +259,9 @@ def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
             allowed = min(own.wanted, max(ceil(limit * own.wanted - _CLOSE), own.exist + 1))
         blockers: tuple[Blocker, ...] = ()
         if allowed < own.wanted:
-            slowest = min(growing, key=lambda c: c.growth)
             message = (
                 f"role {own.role} has {own.exist} of {own.wanted} instances, and may have "
-                f"{allowed} while role {slowest.role} has {slowest.exist} of {slowest.wanted}: "
+                f"{allowed} while role {slowest.role} has {slowest.made} of {slowest.wanted}: "
                 f"the skew is {rule.scale_skew} (rule {rule.name})"
             )
             blockers = (Blocker(SKEW, message),)
