@@ -1,14 +1,22 @@
-"""Units that another client edited are replaced as the budget allows, and cost no other unit."""
+"""
+Units that another client edited are replaced as the budget allows, and cost no other unit.
+
+What is recorded of their failures holds on.
+"""
 
 import pytest
 
-from kohort.model.observed import Group, Observed, Progress
-from kohort.model.policies import RolloutPolicy
-from kohort.model.units import Phase, Reach
+from kohort.model.observed import Crash, Failure, Group, Instance, Member, Observed, Progress
+from kohort.model.policies import RecoveryPolicy, RolloutPolicy, Trigger
+from kohort.model.units import Line, Phase, Reach
 from kohort.model.workload import Role, Workload
+from kohort.planning.lines import LineState
 from kohort.planning.plan import plan
+from kohort.planning.recovery import plan_recovery
 
 READY = Phase.READY
+T0 = 1_800_000_000.0
+ALWAYS = RecoveryPolicy(Trigger.ALWAYS)
 
 
 def group(ordinal: int, revision: str, *, is_edited: bool = False) -> Group:
@@ -41,3 +49,16 @@ def test_an_edited_unit_that_the_budget_keeps_raises_no_boundary_where_units_are
     assert step.rollout.boundary == boundary
     if reach is Reach.ANY:
         assert [(made.ordinal, made.revision) for made in step.make] == [(1, "new")]
+
+
+def test_a_failure_counts_for_the_revision_before_the_edit_whatever_the_members_name():
+    """The members of an instance name the revision of the workload, not that of their role."""
+    line, crash = Line(0, "a"), Crash("x-0-a-0-0", "engine", 1, "Error", T0)
+    member = Member("x-0-a-0-0", "life", 0, "new", Phase.BROKEN, has_restarted=True, crash=crash)
+    edited = Instance(
+        *(0, "", Phase.BROKEN, "life", 1, (member,)), made_from="role", made_at=T0, is_edited=True
+    )
+    before = Failure(0, "role", "life before", 1, T0 - 60, crash, line)
+    state = LineState(line, "role", None, (edited,), failures=(before,), recovery=ALWAYS)
+    (found,) = plan_recovery(state, T0 + 1).failures
+    assert (found.revision, found.incarnation, found.count) == ("role", "life", 2)

@@ -8,7 +8,8 @@ from kohort.simulation.choices import Choices
 from kohort.simulation.economy import HARMLESS, allowance_of, compare_economy
 from kohort.simulation.faults import CATALOGUE, draw_scenario
 from kohort.simulation.run import simulate
-from kohort.simulation.scenario import Fault, Scenario
+from kohort.simulation.scenario import PODS, Fault, Scenario
+from kohort.simulation.simulated_api import EARLIER
 
 _EDITS = ("roll", "scale", "resize")
 
@@ -45,6 +46,15 @@ def test_a_template_that_never_serves_may_meet_groups_that_start_later(
 ):
     scenario = Scenario(seed=1, latency=latency, faults=(Fault("bad-roll", at=8.0, seconds=5.0),))
     assert allowance_of(scenario) == allowance
+
+
+def test_a_revision_that_an_earlier_version_named_otherwise_costs_nothing():
+    upgrade = Fault("upgrade", at=12.6, seconds=3.3)
+    forms = {"carrier": PODS, "restart": "RoleRecreate", "rollout": "ServingGroupRollingUpdate"}
+    outcome = simulate(Scenario(seed=1, api="ms", roles="a 2+0", faults=(upgrade,), **forms))
+    assert outcome.is_good
+    assert any(f" ADDED ControllerRevision x-{EARLIER}" in line for line in outcome.log)
+    assert compare_economy(outcome) == ()
 
 
 def test_an_object_that_is_made_again_for_nothing_is_noticed():

@@ -89,6 +89,7 @@ class Instance:
     amended_at: float = 0.0  # when its last update in place began; 0 if it never had one
     # Its label names the target revision, but another client edited it or its template.
     is_edited: bool = False
+    made_from: str = ""  # the revision that it had before that edit, where it has none since
     cost: int = 0  # the deletion cost that the user or an autoscaler set
     may_amend: bool = False  # the operator can update its pods in place to the target revision
     has_served: bool = False  # the instance was ready once, as far as the cluster has a record

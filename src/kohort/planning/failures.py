@@ -87,10 +87,11 @@ def _find_origin(group: Instance) -> str:
     The revision that a group was made from.
 
     The carrier's revision wins over a label, which another client may have changed. An edited
-    group may have no revision any more: then the revision of its entry member counts.
+    group may have no revision any more: then the one before the edit counts, or that of its entry
+    member where the revision before is unknown.
     """
     entry = next((m for m in group.members if m.index == 0 and m.is_current), None)
-    return group.revision or (entry.revision if entry is not None else "")
+    return group.revision or group.made_from or (entry.revision if entry is not None else "")
 
 
 def keep_failures(

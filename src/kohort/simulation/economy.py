@@ -19,10 +19,11 @@ from kohort.simulation.faults.catalogue import HARMLESS
 from kohort.simulation.known import find_simulated
 from kohort.simulation.run import MakeChecker, Outcome, simulate
 from kohort.simulation.scenario import NAME, Fault, Scenario
+from kohort.simulation.simulated_api import EARLIER
 
 COMPARED_EACH = 8  # a reference costs as much as a run
-# Kubernetes' alphabet of hashes; ours end with a number, and an earlier version's begin with v0.
-_HASH = re.compile(r"-(v0-)?[2-9bcdfghjklmnpqrstvwxz]{4,10}(-\d+)?$")
+# Kubernetes' alphabet of hashes; ours end with a number.
+_HASH = re.compile(rf"-({EARLIER})?[2-9bcdfghjklmnpqrstvwxz]{{4,10}}(-\d+)?$")
 # Faults that may cost more than one create or delete of each object. A pod that vanished, or that a
 # StatefulSet made anew because another client edited its template, is made once more with its
 # group.

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from kohort.simulator.component import Component
 
 
+EARLIER = "v0-"  # what the invented earlier version puts before the hash of a revision
+
+
 @dataclass(frozen=True, slots=True)
 class OperatorVersion:
     """What one version of the operator is made of."""

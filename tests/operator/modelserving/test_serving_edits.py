@@ -6,6 +6,7 @@ from serving_lab import KIND, ServingLab, role, start
 
 from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object, find_condition, labels_of
+from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 PREFIX = "modelserving.volcano.sh/"
 PLACES = ("name", "group-name", "role", "role-id", "group-index", "group-hash")
@@ -33,6 +34,12 @@ async def relabel(lab: ServingLab, kind: Kind, named: str, **marks: str | None) 
 async def set_pod_image(lab: ServingLab, pod: str) -> None:
     body = {"spec": {"containers": [{"name": "engine", "image": "evil:1"}]}}
     await edit_as(lab, "kubectl-set", body, pod, kinds.POD)
+
+
+async def crash(lab: ServingLab, pod: str) -> None:
+    notes = {CRASH_AFTER: "100ms", CRASH_TIMES: "9"}
+    await edit_as(lab, "user", {"metadata": {"annotations": notes}}, pod, kinds.POD)
+    await lab.run(2)
 
 
 class TestPods:
@@ -130,6 +137,23 @@ class TestImages:
                 break
         assert "kubectl-set set spec.containers[engine].image; its group is made anew" in told
         return least
+
+    async def test_a_unit_that_had_failed_before_the_edit_waits_longer_when_it_fails_again(
+        self, lab: ServingLab, by_role: bool
+    ):
+        kind = "RoleRollingUpdate" if by_role else "ServingGroupRollingUpdate"
+        await start(lab, role(), replicas=1, rolloutStrategy={"type": kind})
+        await lab.set_field("/spec/template/restartGracePeriodSeconds", 5)
+        await crash(lab, "x-0-decode-0-1")
+        await set_pod_image(lab, "x-0-decode-0-0")
+        await lab.run(2)
+        await lab.until(lab.is_done)
+        before = lab.uids()
+        await crash(lab, "x-0-decode-0-1")
+        await lab.run(6)
+        assert lab.uids() == before
+        await lab.run(6)
+        assert not lab.uids().items() & before.items()
 
     async def test_a_revision_that_was_edited_rolls_its_own_unit_alone(
         self, lab: ServingLab, by_role: bool

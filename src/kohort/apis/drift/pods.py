@@ -8,6 +8,8 @@ managed fields tell which client set the image or the label.
 """
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import TypeVar
 
 from kohort.apis.edits import Edit, Path, find_edits
 from kohort.apis.facts import PodFacts
@@ -39,6 +41,14 @@ def _is_image(path: Path) -> bool:
 def has_foreign_image(pod: PodFacts) -> bool:
     """Whether another client has set the image of one of the pod's containers."""
     return any(edit.path[0] == "f:spec" for edit in pod.edits)
+
+
+U = TypeVar("U", bound=Instance)
+
+
+def disown(unit: U) -> U:
+    """The unit marked as edited and without its revision, which its failures still count for."""
+    return replace(unit, revision="", made_from=unit.revision, is_edited=True)
 
 
 def describe_edit(pod: PodFacts) -> str:

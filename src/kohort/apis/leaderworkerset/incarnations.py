@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from kohort.apis.carriers.statefulsets import find_own_set
-from kohort.apis.drift.pods import has_foreign_image
+from kohort.apis.drift.pods import disown, has_foreign_image
 from kohort.apis.facts import PodFacts, SetFacts
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.drift.templates import (
@@ -90,7 +90,7 @@ def _disown(group: Group, foreign: set[str], target: str) -> Group:
     edited = any(m.uid in foreign and m.is_current for m in group.members)
     if group.revision != target or not edited:
         return group
-    return replace(group, revision="", is_edited=True)
+    return disown(group)
 
 
 def _mark(group: Group, unmarked: dict[str, list[str]]) -> Group:

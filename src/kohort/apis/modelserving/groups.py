@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from kohort.apis.carriers.members import Reader, read_member, read_moment
-from kohort.apis.drift.pods import has_foreign_image
+from kohort.apis.drift.pods import disown, has_foreign_image
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.adoption import TargetRevision, read_mark
 from kohort.apis.modelserving.objects.instances import find_place
@@ -117,7 +117,7 @@ def _judge_edits(unit: U, pods: Iterable[ServingPod], target: str) -> U:
     """The unit; if another client edited one of its pods, marked and without its revision."""
     edited = [pod for pod in pods if pod.edits and not pod.metadata.is_leaving]
     if unit.revision == target and any(has_foreign_image(pod) for pod in edited):
-        return replace(unit, revision="", is_edited=True)
+        return disown(unit)
     is_relabelled = not unit.revision or bool(edited)
     return replace(unit, is_edited=True) if unit.revision != target and is_relabelled else unit
 

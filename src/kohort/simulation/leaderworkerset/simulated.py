@@ -19,13 +19,12 @@ from kohort.simulation.leaderworkerset.at_rest import find_trouble
 from kohort.simulation.leaderworkerset.labels import KEY, LABELS, WORKLOAD
 from kohort.simulation.scenario import LEADER_FIRST, PODS
 from kohort.simulation.simulated_api import (
+    EARLIER,
     OperatorVersion,
     OperatorVersions,
     SimulatedApi,
     StatusFields,
 )
-
-EARLIER = "v0-"
 
 
 def _read_as_before(snapshot: Snapshot) -> Reading[object]:

@@ -26,13 +26,12 @@ from kohort.simulation.modelserving.at_rest import find_trouble
 from kohort.simulation.modelserving.draws import draw_scenario
 from kohort.simulation.modelserving.labels import LABELS, WORKLOAD
 from kohort.simulation.simulated_api import (
+    EARLIER,
     OperatorVersion,
     OperatorVersions,
     SimulatedApi,
     StatusFields,
 )
-
-EARLIER = "v0"
 
 
 def _read_as_before(snapshot: Snapshot) -> Reading[Memory]:

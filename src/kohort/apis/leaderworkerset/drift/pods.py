@@ -9,7 +9,7 @@ does not know their template: it makes the whole group anew, from a revision tha
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from kohort.apis.drift.pods import has_foreign_image
+from kohort.apis.drift.pods import disown, has_foreign_image
 from kohort.apis.facts import PodFacts
 from kohort.model.observed import Group
 
@@ -40,7 +40,7 @@ def _judge(
     if is_relabelled and group.revision not in targets:
         return _mark_edited(group, group.revision in stored)
     if is_foreign and group.revision in targets:
-        return replace(group, revision="", is_edited=True)
+        return disown(group)
     return group
 
 
