@@ -87,6 +87,7 @@ def test_of_a_service_at_rest_only_our_marks_and_a_severity_would_change(
     ], text
     assert pods == [], text
     assert left.uids() == before
+    left.remove()
 
 
 def test_of_a_service_on_many_nodes_selectors_that_are_too_wide_would_change_as_well(
@@ -111,3 +112,4 @@ def test_of_a_service_on_many_nodes_selectors_that_are_too_wide_would_change_as_
     ], text
     assert pods == [], text
     assert left.uids() == before
+    left.remove()
