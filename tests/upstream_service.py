@@ -213,8 +213,10 @@ class Service:
         self, name: str, marks: dict[str, str], selector: dict[str, str], ports: list[Object]
     ) -> Object:
         made = self.make("Service", name, "v1", labels=marks, annotations=self.annotations())
-        address = {"clusterIP": "10.96.0.9", "clusterIPs": ["10.96.0.9"], "sessionAffinity": "None"}
-        spec = {"type": "ClusterIP", "selector": selector, "ports": ports}
+        address = {"clusterIP": "10.96.0.9", "clusterIPs": ["10.96.0.9"]}
+        # The API server counts its defaults among the fields of the client that creates.
+        given = {"type": "ClusterIP", "internalTrafficPolicy": "Cluster", "sessionAffinity": "None"}
+        spec = {**given, "selector": selector, "ports": ports}
         return {**self.sign({**made, "spec": spec}), "spec": {**spec, **address}}
 
     def autoscaler(self, name: str, more: Object, most: int) -> Object:

@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Rehearse takeovers, which takes minutes, only where all samples are tried."""
-    is_long = collection_path.name == "test_real_takeover.py"
+    is_long = collection_path.name in ("test_real_takeover.py", "test_real_takeover_services.py")
     return True if is_long and not config.getoption("all_samples", default=False) else None
 
 

@@ -7,7 +7,10 @@ by its controller again.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from operator_processes import eventually
@@ -16,7 +19,32 @@ from control_plane import ControlPlane
 
 Object = dict[str, Any]
 CUSTOM = ("leaderworkerset.x-k8s.io/", "workloads.x-k8s.io/", "ome.io/")
+ADDRESSES = ("clusterIP", "clusterIPs")  # which the API server allocates, each once
 KEPT = ("name", "generateName", "namespace", "labels", "annotations", "ownerReferences")
+
+
+def define(plane: ControlPlane, apis: str) -> None:
+    """Install the definitions of APIs; the API server serves a new kind only after a while."""
+    command = [sys.executable, "-m", "kohort", "crds", "--apis", apis]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    made = plane.kubectl("apply", "--server-side", "-f", "-", "-o", "name", feed=printed).split()
+    names = {name.partition("/")[2] for name in made}
+    eventually("kinds are served", lambda: names <= _list_served(plane), lambda: str(names))
+
+
+def _list_served(plane: ControlPlane) -> set[str]:
+    return set(plane.kubectl("api-resources", "-o", "name").split())
+
+
+@contextmanager
+def brought(plane: ControlPlane, objects: Sequence[Object]) -> Iterator["Leftovers"]:
+    """These objects, until the block ends: others may have been recorded in their namespace."""
+    left = Leftovers(plane, objects)
+    try:
+        left.bring()
+        yield left
+    finally:
+        left.remove()
 
 
 class Leftovers:
@@ -111,6 +139,8 @@ def _strip(obj: Object, uids: Mapping[str, str]) -> Object:
     made["metadata"] = {**metadata, "ownerReferences": owners}
     if made["kind"] == "Pod":
         made["spec"].pop("nodeName", None)
+    if made["kind"] == "Service" and made["spec"].get("clusterIP") != "None":
+        made["spec"] = {k: v for k, v in made["spec"].items() if k not in ADDRESSES}
     return made
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from left_objects import Leftovers
+from left_objects import brought, define
 
 from control_plane import ControlPlane, real_plane
 
@@ -56,24 +56,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def bare_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with definitions, and no controller of workloads."""
     with real_plane(tmp_path_factory.mktemp("left") / "plane", *PLANE) as found:
-        command = [sys.executable, "-m", "kohort", "crds", "--apis", "lws,rbg"]
-        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        found.kubectl("apply", "--server-side", "-f", "-", feed=printed)
+        define(found, "lws,rbg")
         yield found
 
 
 def test_of_what_was_at_rest_nothing_would_change(
     bare_plane: ControlPlane, api: str, case: dict[str, Any]
 ):
-    left = Leftovers(bare_plane, case["at_rest"])
-    left.bring()
-    before = left.uids()
     recorded = [o["metadata"]["name"] for o in case["at_rest"] if o["kind"] == "Pod"]
-    assert sorted(before) == sorted(recorded)
-    where = ("--kubeconfig", str(bare_plane.kubeconfig), "-n", left.namespace, "--apis", api)
-    command = [sys.executable, "-m", "kohort", "takeover", "check", *where]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 readable" in done.stdout
-    assert left.uids() == before
-    left.remove()
+    with brought(bare_plane, case["at_rest"]) as left:
+        before = left.uids()
+        assert sorted(before) == sorted(recorded)
+        where = ("--kubeconfig", str(bare_plane.kubeconfig), "-n", left.namespace, "--apis", api)
+        command = [sys.executable, "-m", "kohort", "takeover", "check", *where]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "1 readable" in done.stdout
+        assert left.uids() == before

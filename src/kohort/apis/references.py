@@ -30,7 +30,8 @@ class Reference:
     names_of: Callable[[Any], tuple[Key, ...]] | None = None
     # What workloads depend on in an object: if only something else changes, none is reconciled.
     reads: Callable[[Any], object] | None = None
-    only: str = ""  # only objects of this name are watched, in whichever namespace
+    only: str = ""  # only objects of this name are watched
+    namespace: str = ""  # only objects of this namespace are watched; empty: of all
     is_shown: bool = True  # false: the operator alone reads it, and commands do without
 
     def is_same(self, old: Any, new: Any) -> bool:
@@ -41,7 +42,7 @@ class Reference:
     def selection(self) -> Selection:
         """The selection of objects that the operator watches."""
         fields = f"metadata.name={self.only}" if self.only else ""
-        return Selection(self.kind, labels=self.labels, fields=fields)
+        return Selection(self.kind, self.namespace, self.labels, fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 Which fields an action would change in the object as it is stored; pure.
 
 A path is written as people write it, with the name of an item where items have names:
-``spec.template.spec.containers[engine].image``. Preconditions are no changes. Values of variables
-are not shown, since they may be secret.
+``spec.template.spec.containers[engine].image``. Preconditions are no changes, and neither is the
+removal of a default, which the API server sets again. Values of variables are not shown, since they
+may be secret.
 """
 
 from collections.abc import Iterator
@@ -12,11 +13,17 @@ from typing import Any
 
 from kohort.apis.carriers.desired import find_dropped
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.kinds import SERVICE
 from kohort.cluster.objects import Kind, Object, metadata_of
 from kohort.cluster.port import PatchType
 
 _PRECONDITIONS = ("metadata.uid", "metadata.resourceVersion")
 _SHOWN_MAX = 60
+# Defaults that we do not write. The API server counts them among the fields of the client that
+# created the object, so they are in what we take over from a former controller.
+_DEFAULTS = {
+    SERVICE: {"spec.internalTrafficPolicy": "Cluster", "spec.sessionAffinity": "None"},
+}
 _TEMPLATES = ("template", "Template", "roles", "components")
 
 
@@ -38,7 +45,9 @@ def list_changes(action: Action, live: Object) -> tuple[FieldChange, ...]:
         found = [FieldChange(_read_pointer(change["path"])) for change in written]
     elif action.form is PatchType.APPLY:
         found = list(_compare("", live, action.patch, is_whole=False))
-        found += _list_dropped(action.patch, live, action.manager)
+        defaults = _DEFAULTS.get(action.address.kind, {})
+        dropped = _list_dropped(action.patch, live, action.manager)
+        found += [change for change in dropped if defaults.get(change.path) != change.old]
     else:
         is_whole = action.form is PatchType.MERGE
         found = list(_compare("", live, action.patch, is_whole=is_whole))

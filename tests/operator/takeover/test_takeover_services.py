@@ -41,6 +41,12 @@ async def test_of_a_raw_service_at_rest_only_our_marks_and_a_severity_would_chan
     assert (report.pods, report.unreadable, report.notes) == ((), (), ())
 
 
+async def test_a_check_of_one_namespace_reads_what_services_name_elsewhere():
+    """Settings and reports about models are in the namespace of OME's controller."""
+    lab = await open_lab(list_raw())
+    assert list_lines(await lab.check("chat")) == list_lines(await lab.check())
+
+
 async def test_of_a_multi_node_service_the_selectors_that_are_too_wide_would_change_as_well():
     report = await (await open_lab(list_multi_node())).check()
     selectors = [
@@ -58,6 +64,15 @@ async def test_of_a_multi_node_service_the_selectors_that_are_too_wide_would_cha
         ("InferenceService pd/pd", "status.modelStatus.modelCopies.totalCopies"),
     ]
     assert (report.pods, report.unreadable) == ((), ())
+
+
+async def test_of_removed_fields_only_those_are_listed_that_have_no_default_of_that_value():
+    objects = list_multi_node()
+    spec = find(objects, "Service", "pd-engine")["spec"]
+    spec["sessionAffinity"] = "ClientIP"
+    lines = list_lines(await (await open_lab(objects)).check())
+    assert ("Service pd/pd-engine", "spec.sessionAffinity") in lines
+    assert ("Service pd/pd-engine", "spec.internalTrafficPolicy") not in lines
 
 
 @pytest.mark.parametrize(

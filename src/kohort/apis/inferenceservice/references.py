@@ -94,7 +94,12 @@ REFERENCES = (
     Reference(kinds.SERVING_RUNTIME, _of_namespace, names_of=_name_all, reads=_read_wish),
     Reference(kinds.CLUSTER_SERVING_RUNTIME, _of_cluster, names_of=_name_all, reads=_read_wish),
     Reference(kinds.ACCELERATOR_CLASS, _of_cluster, names_of=_name_all, reads=_read_wish),
-    Reference(CONFIG_MAP, _configuration, only=names.CONFIGURATION),
+    Reference(
+        CONFIG_MAP,
+        _configuration,
+        only=names.CONFIGURATION,
+        namespace=names.CONTROLLER_NAMESPACE,
+    ),
 )
 
 

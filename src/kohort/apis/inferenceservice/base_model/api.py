@@ -3,7 +3,7 @@
 from kohort.apis.api import Api
 from kohort.apis.conversion import Define
 from kohort.apis.facts import read_node
-from kohort.apis.inferenceservice import kinds, labels
+from kohort.apis.inferenceservice import kinds, labels, names
 from kohort.apis.inferenceservice.base_model.read import (
     find_label,
     find_report_keys,
@@ -47,6 +47,7 @@ def _make(kind: Kind, define: Define) -> Api:
                 read_report,
                 labels=f"{labels.MODEL_STATUS_LABEL}=true",
                 names_of=list_report_keys,
+                namespace=names.CONTROLLER_NAMESPACE,
             ),
             Reference(NODE, find_label, read_node, names_of=list_labels),
         ),

@@ -1,0 +1,115 @@
+"""
+``kohort takeover check`` of what OME leaves of a service, on a real control plane.
+
+The objects are written by hand. The control plane makes the pods of the Deployments itself.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from left_objects import Leftovers, Object, define
+
+from control_plane import ControlPlane, real_plane
+from upstream_service import list_multi_node, list_raw
+
+pytestmark = pytest.mark.real
+PLANE = ("--nodes", "6", "--ready-ms", "200", "--gone-ms", "100")
+STAMP = "metadata.annotations[kohort.dev/rendered-from]"
+
+
+@pytest.fixture(scope="module")
+def model_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A control plane with definitions, and a model on its nodes."""
+    with real_plane(tmp_path_factory.mktemp("services") / "plane", *PLANE) as found:
+        define(found, "lws,rbg,isvc")
+        found.kubectl("label", "nodes", "--all", "models.ome.io/clusterbasemodel.llama=Ready")
+        found.kubectl("create", "namespace", "ome")
+        yield found
+
+
+def is_made_there(obj: Object) -> bool:
+    """Whether the controllers of Deployments and ReplicaSets make an object."""
+    owners = obj["metadata"].get("ownerReferences") or ()
+    return any(ref["kind"] in ("Deployment", "ReplicaSet") for ref in owners)
+
+
+def bring(plane: ControlPlane, objects: list[Object]) -> Leftovers:
+    """Make a service with all that it names, and wait until its pods serve."""
+    namespace = objects[0]["metadata"]["namespace"]
+    own = [obj for obj in objects if obj["metadata"].get("namespace") == namespace]
+    for obj in (obj for obj in objects if obj not in own):
+        kept = ("name", "namespace", "labels", "finalizers")
+        about = {key: value for key, value in obj["metadata"].items() if key in kept}
+        plane.kubectl("apply", "-f", "-", feed=json.dumps({**obj, "metadata": about}))
+        if "status" in obj:
+            name, body = f"{obj['kind'].lower()}/{about['name']}", {"status": obj["status"]}
+            words = ("patch", name, "--subresource=status", "--type=merge", "-p", json.dumps(body))
+            plane.kubectl(*words)
+    left = Leftovers(plane, [obj for obj in own if not is_made_there(obj)])
+    left.bring()
+    left("wait", "deployment", "--all", "--for=condition=Available", "--timeout=180s")
+    return left
+
+
+def check(left: Leftovers, plane: ControlPlane) -> tuple[list[tuple[str, str]], list[str], str]:
+    """The fields that would change, the pods that would restart, and all that was printed."""
+    where = ("--kubeconfig", str(plane.kubeconfig), "-n", left.namespace, "--apis", "isvc")
+    command = [sys.executable, "-m", "kohort", "takeover", "check", *where, "-o", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    report = json.loads(done.stdout)
+    writes = report["writes"]
+    changes = [(f"{w['kind']}/{w['name']}", c["path"]) for w in writes for c in w["changes"]]
+    pods = [pod for write in writes for pod in write["pods"]] + report["outdated"]
+    return changes, pods, done.stdout + done.stderr
+
+
+def condition_of(service: str, *kinds: str) -> list[tuple[str, str]]:
+    """Ours depends on every component; upstream marks decoder and router as Info."""
+    names = ("lastTransitionTime", "severity")
+    paths = (f"status.conditions[{kind}].{name}" for kind in kinds for name in names)
+    return [(f"InferenceService/{service}", path) for path in paths]
+
+
+def test_of_a_service_at_rest_only_our_marks_and_a_severity_would_change(
+    model_plane: ControlPlane,
+):
+    left = bring(model_plane, list_raw())
+    before = left.uids()
+    assert len(before) == 2
+    changes, pods, text = check(left, model_plane)
+    assert changes == [
+        ("Deployment/chat-engine", STAMP),
+        ("Deployment/chat-router", STAMP),
+        *condition_of("chat", "RouterReady"),
+    ], text
+    assert pods == [], text
+    assert left.uids() == before
+    left.remove()
+
+
+def test_of_a_service_on_many_nodes_selectors_that_are_too_wide_would_change_as_well(
+    model_plane: ControlPlane,
+):
+    left = bring(model_plane, list_multi_node())
+    before = left.uids()
+    assert len(before) == 5
+    changes, pods, text = check(left, model_plane)
+    fields = ("metadata.managedFields", "spec.selector[ome.io/inferenceservice]")
+    assert changes == [
+        ("Deployment/pd-router", STAMP),
+        ("LeaderWorkerSet/lws-pd-engine", STAMP),
+        ("LeaderWorkerSet/lws-pd-decoder", STAMP),
+        *(
+            (f"Service/pd-{component}", path)
+            for component in ("engine", "decoder")
+            for path in (*fields, "spec.selector.component")
+        ),
+        *condition_of("pd", "DecoderReady", "RouterReady"),
+        ("InferenceService/pd", "status.modelStatus.modelCopies.totalCopies"),
+    ], text
+    assert pods == [], text
+    assert left.uids() == before
+    left.remove()
