@@ -35,6 +35,7 @@ from kohort.takeover.steps import (
     find_foreign,
     find_installed,
     has_begun,
+    list_names,
     runs_other,
 )
 
@@ -211,7 +212,7 @@ async def wait_for_silence(site: Site, options: ApplyOptions, record: Record, te
         while True:
             waits_on = await _find_noise(site, options, record, observer)
             if changes.losses:
-                raise Surprise(f"wait for silence: {changes.losses[0]}")
+                raise Surprise(f"wait for silence: {changes.describe_losses()}")
             if waits_on:
                 changes.restart()
             quiet = changes.quiet_seconds
@@ -248,7 +249,7 @@ class _Changes:
     """Children that were created or deleted, and since when only pods have changed."""
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
-        self.losses: list[str] = []
+        self.losses: set[tuple[str, str]] = set()  # kind and name of children that were deleted
         self._elapsed = elapsed
         self._since = elapsed()
 
@@ -256,6 +257,16 @@ class _Changes:
     def quiet_seconds(self) -> float:
         """Seconds without a change of an object that controllers write."""
         return self._elapsed() - self._since
+
+    def describe_losses(self) -> str:
+        """
+        The deleted children in a sentence, pods first.
+
+        Each kind has its own watch, so the first loss that is seen is not the first that happened.
+        """
+        lost = sorted(self.losses, key=lambda loss: (loss[0] != "Pod", *loss))
+        names = [" ".join(loss) for loss in lost]
+        return f"{list_names(names)} {'was' if len(names) == 1 else 'were'} deleted"
 
     def restart(self) -> None:
         """Count from now."""
@@ -272,9 +283,8 @@ class _Changes:
     def _listener(self, kind: Kind) -> Callable[[Difference[Any]], None]:
         def listen(difference: Difference[Any]) -> None:
             old, new = difference.old, difference.new
-            name = f"{kind.name} {'/'.join(difference.key)}"
             if old is not None and (new is None or new.uid != old.uid):
-                self.losses.append(f"{name} was deleted")
+                self.losses.add((kind.name, "/".join(difference.key)))
             if kind.name != "Pod":
                 self.restart()
 

@@ -4,9 +4,13 @@ The shadow: Kohort's controllers run beside the other one for a while, and write
 Each planned write is reported once, when it is first seen, and once more when it is planned no
 longer: then the other controller has done the same, or the cause has gone, and the report names the
 last writer of the object. A write that is still planned at the end is a difference that stays.
+
+A plan is described as soon as it is made. What it would change is read from the live object, and
+once the other controller has written that, an older plan seems to change something else.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -47,8 +51,9 @@ class Shadow:
         self._time = time
         self._listener = listener
         self._sightings = Sightings()
-        self._findings: asyncio.Queue[Finding] = asyncio.Queue()
-        observer.listen = self._findings.put_nowait
+        self._findings: deque[Finding] = deque()
+        self._has_findings = asyncio.Event()
+        observer.listen = self._add
 
     async def run(self, seconds: float, find_stop: Callable[[], asyncio.Event]) -> ShadowReport:
         """Run for so long, or until the event is set that ``find_stop`` returns."""
@@ -56,11 +61,10 @@ class Shadow:
             stop, end = find_stop(), self._time.elapsed() + seconds
             while not stop.is_set() and self._time.elapsed() < end:
                 left = end - self._time.elapsed()
-                await self._time.wait(stop, min(_TICK_SECONDS, left))
-                await self._note_all()
+                await self._note_until(stop, min(_TICK_SECONDS, left))
                 self._wake()
             self._observer.operator.stop()
-            await self._time.sleep(SOON_SECONDS + 0.1)
+            await self._note_until(asyncio.Event(), SOON_SECONDS + 0.1)
             for finding in [f for f in self._observer.findings.values() if f.actions]:
                 await self._observer.reconcile(finding)
             await self._note_all()
@@ -68,6 +72,24 @@ class Shadow:
         faults = tuple(f"{name_workload(f)}: {f.fault}" for f in found if f.fault)
         stayed = tuple(self._sightings.opened.values())
         return ShadowReport(len(found), self._sightings.total, stayed, faults)
+
+    def _add(self, finding: Finding) -> None:
+        self._findings.append(finding)
+        self._has_findings.set()
+
+    async def _note_until(self, stop: asyncio.Event, seconds: float) -> None:
+        """Note each finding as it comes, for so long or until the event is set."""
+        ended = asyncio.ensure_future(self._time.wait(stop, seconds))
+        found = asyncio.ensure_future(self._has_findings.wait())
+        try:
+            while not ended.done():
+                await asyncio.wait((ended, found), return_when=asyncio.FIRST_COMPLETED)
+                await self._note_all()
+                if found.done():
+                    found = asyncio.ensure_future(self._has_findings.wait())
+        finally:
+            ended.cancel()
+            found.cancel()
 
     def _wake(self) -> None:
         """Plan workloads with open differences again: their cause may have ended silently."""
@@ -78,8 +100,8 @@ class Shadow:
 
     async def _note_all(self) -> None:
         described = Describer(self._observer)
-        while not self._findings.empty():
-            finding = self._findings.get_nowait()
+        while self._findings:
+            finding = self._findings.popleft()
             if finding.is_gone:
                 for write in self._sightings.drop(name_workload(finding)):
                     self._listener.on_gone(write, f"{write.workload} was deleted")
@@ -90,6 +112,7 @@ class Shadow:
                 self._listener.on_new(write)
             for write in gone:
                 self._listener.on_gone(write, await self._find_writer(finding, write))
+        self._has_findings.clear()
 
     async def _find_writer(self, finding: Finding, write: PlannedWrite) -> str:
         kinds = {watched.kind.name: watched.kind for watched in finding.api.watched}

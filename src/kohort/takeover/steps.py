@@ -122,7 +122,7 @@ def _stop_other(record: Record, seen: Seen, wish: Wish) -> Decision:
     if record.has_stopped:
         return None
     if seen.pods:
-        return Wait(f"the end of {_list(seen.pods)}")
+        return Wait(f"the end of {list_names(seen.pods)}")
     for lease in seen.leases:
         if lease.is_held and not lease.is_ours:
             return Wait(f"the lease {lease.name}, which {lease.holder} holds")
@@ -260,7 +260,7 @@ def _stop_ours(record: Record, seen: Seen, wish: Wish) -> Decision:
         if live is not None and is_ours(live) and _replicas(live):
             return Write(f"scale {place} to 0", record, scale=(live, 0))
     if seen.own_pods:
-        return Wait(f"the end of {_list(seen.own_pods)}")
+        return Wait(f"the end of {list_names(seen.own_pods)}")
     for lease in seen.leases:
         if lease.is_held and lease.is_ours:
             return Wait(
@@ -359,6 +359,7 @@ def decide(steps: Sequence[Step], record: Record, seen: Seen, wish: Wish) -> tup
     return steps[-1], None
 
 
-def _list(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
+    """The first three names, and how many more there are."""
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"{', '.join(names[:3])}{more}"

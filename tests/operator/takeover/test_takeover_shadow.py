@@ -85,6 +85,17 @@ async def test_when_the_other_has_done_the_same_it_is_said_who_wrote():
     assert report.stayed == ()
 
 
+async def test_a_plan_is_not_compared_with_what_the_other_has_written_since():
+    """The other controller writes between two ticks of the shadow, half a second after a plan."""
+    beside = await open_beside(objects_with(7))
+    await beside.lab.run(0.5)
+    await beside.lab.edit(NAME, set_replicas(3), kind=kinds.STATEFUL_SET)
+    report = await beside.end()
+    paths = [[change.path for change in write.changes] for write in beside.new]
+    assert paths == [["spec.replicas"]]
+    assert (report.seen, report.stayed) == (1, ())
+
+
 async def test_a_workload_that_is_new_is_reported_as_it_appears():
     beside = await open_beside(objects_with(3))
     before = beside.lab.api.store.revision
