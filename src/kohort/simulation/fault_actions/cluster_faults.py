@@ -5,7 +5,7 @@ What happens to nodes, pods, admission and quotas.
 import asyncio
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, annotations_of, name_of, uid_of
 from kohort.simulation.fault_actions.targets import find_child, pick_node
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import Fault
@@ -14,13 +14,10 @@ from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES, FAILED, NEVER_READ
 COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
-async def _change_pod(harness: Harness, fault: Fault, patch: Object) -> str:
+async def _change_pod(harness: Harness, fault: Fault, patch: Object) -> None:
     found = find_child(harness, kinds.POD, fault.pick)
-    if found is None:
-        return ""
-    name: str = found["metadata"]["name"]
-    await harness.patch(kinds.POD, name, patch)
-    return name
+    if found is not None:
+        await harness.patch(kinds.POD, name_of(found), patch)
 
 
 async def _webhook_down(harness: Harness, fault: Fault) -> None:
@@ -71,9 +68,14 @@ async def _crash_loop(harness: Harness, fault: Fault) -> None:
 
 
 async def _unready(harness: Harness, fault: Fault) -> None:
-    name = await _change_pod(harness, fault, {"metadata": {"annotations": {NEVER_READY: "true"}}})
+    found = find_child(harness, kinds.POD, fault.pick)
+    if found is None or NEVER_READY in annotations_of(found):
+        return  # A pod of a template that never serves is not ready, and does not become so.
+    name, uid = name_of(found), uid_of(found)
+    await harness.patch(kinds.POD, name, {"metadata": {"annotations": {NEVER_READY: "true"}}})
     await asyncio.sleep(fault.seconds)
-    if name in harness.truth.objects[kinds.POD]:
+    held = harness.truth.objects[kinds.POD].get(name)
+    if held is not None and uid_of(held) == uid:
         await harness.patch(kinds.POD, name, {"metadata": {"annotations": {NEVER_READY: None}}})
 
 
