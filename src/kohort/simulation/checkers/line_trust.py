@@ -70,6 +70,7 @@ class LineTrust(Checker):
         self._wishes: list[tuple[float, Object]] = []
         self._disturbed: set[str] = set()  # pods of units that lost a member to others
         self._given: set[tuple[str, str]] = set()  # lines, and pods of units that were judged
+        self._unwanted: set[str] = set()  # pods of units of which the operator wants no pod
 
     def commit(self, commit: Commit) -> None:
         """Compare the units that the operator gives up with those that stayed ready."""
@@ -130,7 +131,10 @@ class LineTrust(Checker):
         if any(at >= seen for at, _ in self._wishes[1:]):
             return  # the operator had seen another spec
         serving = {(v.name, u.uid) for v in self.truth.lines() for u in v.units if u.is_ready}
-        is_unwanted = any(self._is_surplus(w, u, seen) or self._is_old(u) for w, u in units)
+        unwanted = [u for w, u in units if self._is_surplus(w, u, seen) or self._is_old(u)]
+        # The pod that was edited may go first, and the others of its unit all the same.
+        self._unwanted |= {pod["metadata"]["uid"] for unit in unwanted for pod in unit.members}
+        is_unwanted = commit.old["metadata"]["uid"] in self._unwanted
         # Instances go with their group, where it does.
         goes = any(not w.view.is_inner and self._is_surplus(w, u, seen) for w, u in units)
         units = [(w, u) for w, u in units if not (goes and w.view.is_inner)]
