@@ -3,11 +3,13 @@
 from typing import Any
 
 import orjson
+import pytest
 from controller_world import CONFIGMAP, make_cluster
 
+from kohort.apis.facts import Whole
 from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.actions import Action, Create, Delete, Patch
-from kohort.cluster.objects import Kind, Object, owner_reference, uid_of
+from kohort.cluster.objects import Kind, Object, find_owner, owner_reference, uid_of
 from kohort.cluster.port import Address, PatchType, Selection
 from kohort.controller.caches.cache import CacheWriter
 from kohort.controller.caches.departures import KEPT_MAX, Departures
@@ -49,8 +51,9 @@ async def make_lab() -> tuple[Counting, Executor, Object]:
     return cluster, Executor(cluster, marks), {**owner, **named, "metadata": owner["metadata"]}
 
 
-def child_of(owner: Object) -> Object:
-    metadata = {"name": "child", "namespace": "lab", "ownerReferences": [owner_reference(owner)]}
+def child_of(owner: Object, *, is_controlled: bool = True) -> Object:
+    owners = [owner_reference(owner, controller=is_controlled)]
+    metadata = {"name": "child", "namespace": "lab", "ownerReferences": owners}
     return {
         "apiVersion": "v1",
         "kind": "Service",
@@ -59,8 +62,16 @@ def child_of(owner: Object) -> Object:
     }
 
 
+def make_owner(uid: str) -> Object:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner", "uid": uid}}
+
+
 def create(owner: Object) -> Action:
     return Create(SERVICE, "lab", child_of(owner))
+
+
+def create_uncontrolled(owner: Object) -> Action:
+    return Create(SERVICE, "lab", child_of(owner, is_controlled=False))
 
 
 def apply(owner: Object) -> Action:
@@ -73,12 +84,24 @@ async def run(executor: Executor, action: Action) -> Result:
 
 
 async def test_nothing_is_made_again_for_an_owner_that_has_gone():
-    for make in (create, apply):
+    for make in (create, create_uncontrolled, apply):
         cluster, executor, owner = await make_lab()
         assert await run(executor, make(owner)) is Result.DONE
         await cluster.delete(CHILD)
         await cluster.delete(Address(CONFIGMAP, "lab", "owner"))
         assert await run(executor, make(owner)) is Result.CONFLICT
+
+
+@pytest.mark.parametrize("is_controlled", [True, False])
+def test_a_child_lives_by_the_same_owner_in_the_caches_and_in_requests(is_controlled):
+    child = child_of(make_owner("mine"), is_controlled=is_controlled)
+    other = owner_reference(make_owner("other"), controller=False)
+    references = child["metadata"]["ownerReferences"]
+    child["metadata"]["ownerReferences"] = (
+        [other, *references] if is_controlled else [*references, other]
+    )
+    assert (find_owner(child) or {})["uid"] == "mine"
+    assert Whole(orjson.dumps(child)).metadata.owner == "mine"
 
 
 async def test_nothing_is_made_again_for_an_owner_that_was_made_anew():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kohort.apis.rolebasedgroup import pod_actions
+from kohort.apis.rolebasedgroup import pod_actions, role_facts
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.model.observed import RoleInstances
 from kohort.model.policies import Rule
@@ -130,6 +130,29 @@ def test_pods_that_could_have_changed_as_they_ran_are_found(monkeypatch: pytest.
     monkeypatch.setattr(pod_actions, "find_difference", lambda *given: None)
     broken = simulate(two_roles(faults=(ROLL,)))
     assert any(breach.startswith("G10: x-") for breach in broken.breaches)
+
+
+def test_an_instance_that_its_policy_keeps_on_a_bad_template_is_no_fault_of_the_operator():
+    """The user undoes a bad image, and at once asks for what no running pod can follow."""
+    edits = (
+        Fault("bad-roll", at=15.0, seconds=10.0, pick=1),
+        Fault("roll", at=25.01, pick=5, value="3"),  # changes a variable
+    )
+    one = two_roles(roles="a 2+0", rollout=IN_PLACE_ONLY, unavailable=1, faults=edits)
+    assert simulate(one).breaches == ()
+
+
+def test_an_instance_that_could_leave_a_bad_template_in_place_and_stays_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    faults = (
+        Fault("crash-before", n=2, seconds=5.0),  # so the first instances have the bad template
+        Fault("bad-roll", at=1.0, seconds=20.0, pick=1),
+    )
+    one = two_roles(roles="a 2+0", rollout=IN_PLACE_ONLY, faults=faults)
+    assert simulate(one).is_good
+    monkeypatch.setattr(role_facts, "can_follow", lambda old, new: False)
+    assert simulate(one).breaches[0].startswith("O2: instances [0, 1] of role a do not serve")
 
 
 def test_versions_that_are_not_measured_below_the_partition_are_found(

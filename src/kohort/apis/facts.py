@@ -59,6 +59,11 @@ class Meta(msgspec.Struct, rename="camel"):
         return ""
 
     @property
+    def owner(self) -> str:
+        """The uid of the owner that the object lives by: the controller, else the first."""
+        return self.controller or next((owner.uid for owner in self.owner_references), "")
+
+    @property
     def is_leaving(self) -> bool:
         """Whether the object is being deleted."""
         return self.deletion_timestamp is not None

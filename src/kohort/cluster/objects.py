@@ -86,6 +86,12 @@ def find_controller(obj: Object) -> Object | None:
     return next((owner for owner in owners if owner.get("controller")), None)
 
 
+def find_owner(obj: Object) -> Object | None:
+    """The owner reference that an object lives by: the controller's, else the first."""
+    owners: list[Object] = metadata_of(obj).get("ownerReferences") or []
+    return find_controller(obj) or next(iter(owners), None)
+
+
 def owner_reference(owner: Object, *, controller: bool = True, block: bool = True) -> Object:
     """A reference to the owner, as a controller writes it on its children."""
     return {

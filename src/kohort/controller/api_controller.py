@@ -220,7 +220,7 @@ class ApiController:
     def _note_departure(self, kind: Kind, difference: Difference[Any]) -> None:
         old, new = difference.old, difference.new
         if old is not None and (new is None or new.uid != old.uid):
-            owner = old.value.metadata.controller
+            owner = old.value.metadata.owner
             self.executor.departures.note_gone(Address(kind, *old.key), old.uid, owner)
 
     def _note_loss(self, difference: Difference[Any]) -> None:

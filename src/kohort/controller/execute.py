@@ -31,6 +31,7 @@ from kohort.cluster.objects import (
     Kind,
     Object,
     find_controller,
+    find_owner,
     is_leaving,
     labels_of,
     metadata_of,
@@ -167,7 +168,7 @@ class Executor:
         if is_new:
             self._creations.note(address)
         if makes:
-            self.departures.note_made(address, _owner_uid(body))
+            self.departures.note_made(address, _uid_in(find_owner(body)))
         return Outcome(action, Result.DONE, stored, is_new=is_new)
 
     async def _find(self, address: Address) -> Object | None:
@@ -178,7 +179,7 @@ class Executor:
 
     async def _find_orphaned(self, action: Action, address: Address, obj: Object) -> Outcome | None:
         """A conflict if the child was deleted before and the API server says its owner is gone."""
-        owner = find_controller(obj)
+        owner = find_owner(obj)
         if owner is None or not self.departures.is_renewal(address, owner["uid"]):
             return None
         kind = self._watermarks.find_kind(owner["apiVersion"], owner["kind"])
@@ -205,7 +206,7 @@ class Executor:
             outcome = _compare(action, await self._cluster.read(address), error)
             return await self._show(outcome, address)
         self._creations.note(address)
-        self.departures.note_made(address, _owner_uid(action.obj))
+        self.departures.note_made(address, _uid_in(find_owner(action.obj)))
         return Outcome(action, Result.DONE, stored, is_new=True)
 
     async def _show(self, outcome: Outcome, address: Address) -> Outcome:
@@ -280,7 +281,7 @@ def _put_off(action: Action, address: Address) -> Outcome:
 def _find_taken(action: Patch, body: Object, existing: Object) -> Outcome | None:
     """The refusal of an apply whose name an object of another owner has: the apply would make
     that object ours, and the garbage collector would delete it with our workload."""
-    if _owner_uid(existing) == _owner_uid(body):
+    if _uid_in(find_controller(existing)) == _uid_in(find_controller(body)):
         return None
     name = f"{action.address.kind.name} {action.address.name}"
     if is_leaving(existing):
@@ -292,8 +293,8 @@ def _find_taken(action: Patch, body: Object, existing: Object) -> Outcome | None
     return Outcome(action, Result.TAKEN, existing, why)
 
 
-def _owner_uid(obj: Object) -> str:
-    return str((find_controller(obj) or {}).get("uid", ""))
+def _uid_in(reference: Object | None) -> str:
+    return str((reference or {}).get("uid", ""))
 
 
 @dataclass(slots=True)

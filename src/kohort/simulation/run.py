@@ -191,7 +191,7 @@ async def _settle(harness: Harness, checkers: list[Checker]) -> None:
         trouble = stability.find_trouble()
         now = harness.clock.elapsed()
         troubled_at = now if trouble else troubled_at
-        # A unit that a partition keeps on a template that does not last is never silent.
+        # A unit that must stay on a template that does not last is never silent.
         since = troubled_at if has_restless(harness.truth) else stability.last_write
         if not trouble and now - since >= SILENCE_SECONDS:
             return

@@ -5,6 +5,8 @@ One watch may report that a child has gone before another reports that its owner
 deleted or recreated. The garbage collector deletes any new child of a dead owner at once,
 and the operator would recreate it again and again. So the operator recreates a child that
 existed for this very owner only if the API server itself says that the owner exists.
+The owner is the controller of the child, or the first owner of a child without a controller:
+the garbage collector deletes both kinds of children.
 
 The memory holds one owner for each name. It is empty after a restart: then the operator
 may create a child of a dead owner in vain, but only once.

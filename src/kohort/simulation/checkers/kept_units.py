@@ -1,11 +1,12 @@
 """
-The units that a policy keeps as they are, and which of them can never serve.
+The units that a partition or a policy keeps, and which of them can never serve.
 
 A user may create a unit from a template that never serves or does not last, and then set a good one
-while a partition keeps that unit as it is, or while it may only be updated in place and cannot be.
-The operator must leave it there, so it never serves, fails again and again, and takes its share of
-the budget from all others. No state at rest can then be asked of the workload but that its objects
-belong together.
+while the partition keeps that unit as it is. The operator must leave it there, so it never serves,
+fails again and again, and takes its share of the budget from all others. The same happens where a
+policy allows nothing but changes in place: a unit that runs such a template stays on it if the good
+one cannot be reached in place. No state at rest can then be asked of the workload but that its
+objects belong together.
 """
 
 from collections.abc import Iterator
@@ -15,24 +16,31 @@ from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE
 
 
 def list_kept(truth: Truth) -> Iterator[Group]:
-    """The groups, or the instances of roles that roll by themselves, that a policy keeps."""
-    if truth.workload is None:
-        return
-    spec, simulated = truth.workload["spec"], truth.simulated
-    for view in truth.lines():
+    """The groups, or the instances of roles that roll by themselves, below their partition."""
+    workload, is_old = truth.workload, truth.simulated.is_old
+    for view in truth.lines() if workload is not None else ():
         units = list(view.units) if view.rolls else []
-        if view.is_stateless:
+        if view.is_stateless and workload is not None:
             # Such a partition keeps so many old units, whichever they are.
-            units.sort(key=lambda unit: not simulated.is_old(unit, spec))
-        least = view.policy.partition
-        yield from units[:least]
-        yield from (unit for unit in units[least:] if simulated.is_kept_old(unit, spec))
+            units.sort(key=lambda unit: not is_old(unit, workload["spec"]))
+        yield from units[: view.policy.partition]
 
 
 def list_hopeless(truth: Truth) -> list[Group]:
-    """The kept units that have had no template but such that never serve or do not last."""
+    """The units that must stay on a template that never serves or does not last."""
     kept = (unit for unit in list_kept(truth) if unit.members)
-    return [unit for unit in kept if _images_of(truth, unit) <= _HOPELESS]
+    # A unit below a partition that ran a better template before must not have got this one.
+    hopeless = [unit for unit in kept if _images_of(truth, unit) <= _HOPELESS]
+    stuck = (unit for unit in _list_stuck(truth) if unit.members)
+    return [*hopeless, *(u for u in stuck if {image_of(pod) for pod in u.members} <= _HOPELESS)]
+
+
+def _list_stuck(truth: Truth) -> Iterator[Group]:
+    """The units that cannot follow the spec in place, and whose policy forbids making them anew."""
+    workload, is_kept_old = truth.workload, truth.simulated.is_kept_old
+    for view in truth.lines() if workload is not None else ():
+        if view.rolls and workload is not None:
+            yield from (unit for unit in view.units if is_kept_old(unit, workload["spec"]))
 
 
 def has_restless(truth: Truth) -> bool:
