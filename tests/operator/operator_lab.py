@@ -1,17 +1,19 @@
 """
 A laboratory: the whole control plane and the operator in virtual time, and short words for both.
 
-The operator is the real one, on the in-process cluster. Nothing waits for a wall
-clock: when neither the event loop nor a part has anything to do, time moves to
-the next moment that somebody asked for.
+It stands on what the simulation stands on: the virtual event loop, on which every test of
+this folder runs, the clocks of that loop, and a prepared cluster that each laboratory copies.
+The operator is the real one, on the in-process cluster; it and the control plane run as tasks.
+What a simulation draws from a seed, a test says itself: which writes kill the operator, whose
+events are held back, which component stands still. Time moves only in ``run`` and ``until``;
+before a test looks at the cluster, all tasks have done what they can do at that moment.
 """
 
 import asyncio
 import copy
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from datetime import UTC, datetime
-from heapq import heappop, heappush
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -21,11 +23,8 @@ from kohort.apis.api import DEFAULTS, Api, Settings
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apiserver.api.admission import NoAdmission, Review
 from kohort.apiserver.api.api import ApiServer
-from kohort.apiserver.api.registry import Registry
 from kohort.apiserver.api.requests import DeleteOptions, Patch, Target, WriteOptions
 from kohort.apiserver.inprocess import InProcessCluster
-from kohort.apiserver.resources.builtin import builtin_resources
-from kohort.apiserver.store.store import Store
 from kohort.cluster import kinds
 from kohort.cluster.errors import InternalError
 from kohort.cluster.objects import Kind, Object
@@ -33,9 +32,11 @@ from kohort.cluster.port import PatchType, Selection, WatchEvent
 from kohort.controller.api_controller import ControllerContext
 from kohort.controller.install.webhooks import Endpoint, write_definitions
 from kohort.controller.operator import Operator
+from kohort.simulation.operator_processes import OperatorTime
+from kohort.simulation.prepared_cluster import PreparedCluster
+from kohort.simulation.virtual_loop import LoopClock, VirtualLoop
 from kohort.simulator.api_admission import ApiAdmission, ApiConversions
 from kohort.simulator.builtins import builtin_parts
-from kohort.simulator.clock import VirtualClock
 from kohort.simulator.embedded.bootstrap import bootstrap
 from kohort.simulator.embedded.model_agent import ModelAgent
 from kohort.simulator.kubelet import Kubelet
@@ -45,56 +46,25 @@ from kohort.simulator.stages import KubeletStages
 from kohort.simulator.world import World
 from kohort.simulator.world.component_runner import ComponentRunner
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
 LWS = LEADER_WORKER_SET.kind
 KINDS = {k.name: k for k in (LWS, kinds.NODE, kinds.CONTROLLER_REVISION, kinds.NAMESPACE)}
 WRITES = ("create", "update", "patch", "delete")
 
+# The clusters that tests of this process began with, each with the APIs that it serves.
+_prepared: dict[Any, tuple[Sequence[Api], PreparedCluster]] = {}
 
-class VirtualTime:
-    """The operator's time: passes only when the laboratory lets it."""
 
-    def __init__(self, clock: VirtualClock) -> None:
-        self.clock = clock
-        self.timers: list[tuple[float, int, asyncio.Future[None]]] = []
-        self._count = 0
+class HeldRunner(ComponentRunner):
+    """The runner of a component that sees nothing new, and does nothing."""
 
-    def now(self) -> datetime:
-        return self.clock.now()
+    is_awaited = False
+    has_work = False
 
-    def elapsed(self) -> float:
-        return self.clock.elapsed()
-
-    async def sleep(self, seconds: float) -> None:
-        await self._timer(seconds)
-
-    async def wait(self, event: asyncio.Event, seconds: float | None) -> None:
-        waiter = asyncio.ensure_future(event.wait())
-        sides: set[asyncio.Future[Any]] = {waiter}
-        if seconds is not None:
-            sides.add(self._timer(seconds))
-        try:
-            await asyncio.wait(sides, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for side in sides:
-                side.cancel()
-
-    def _timer(self, seconds: float) -> asyncio.Future[None]:
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._count += 1
-        heappush(self.timers, (self.elapsed() + seconds, self._count, future))
-        return future
-
-    def ring(self) -> None:
-        while self.timers and self.timers[0][0] <= self.elapsed():
-            future = heappop(self.timers)[2]
-            if not future.done():
-                future.set_result(None)
+    def count_due(self, elapsed: float) -> int:
+        return 0
 
     def next_due(self) -> float | None:
-        while self.timers and self.timers[0][2].done():
-            heappop(self.timers)
-        return self.timers[0][0] if self.timers else None
+        return None
 
 
 class SilentAdmission(NoAdmission):
@@ -179,21 +149,24 @@ class Lab:
         self.apis = apis
         self.settings = settings
         self.stages = stages
-        self.clock = VirtualClock(START)
-        self.time = VirtualTime(self.clock)
-        registry = Registry(builtin_resources(gates))
-        self.api = ApiServer(Store(), registry, self.clock.now, Random(1))
         self.gates = gates
         self.cluster: CountingCluster
         self._task: asyncio.Task[None] | None = None
-        self._held_components: dict[str, Any] = {}
+        self._world_task: asyncio.Task[None] | None = None
         self.namespace = "default"
 
     async def open(self, nodes: int = 8, gpus: int = 8, *, operator: bool = True) -> "Lab":
-        await bootstrap(self.api, NodeMake(nodes, 2, gpus))
+        # Each laboratory begins at START, the second of a test too, for its objects were made then.
+        # Timestamps have whole seconds, so it begins with one.
+        loop = _get_loop()
+        await asyncio.sleep(-loop.time() % 1.0)
+        begun = round(loop.time())
+        self.clock = LoopClock(loop, begun)
+        self.time = OperatorTime()
+        self.time.jump = timedelta(seconds=-begun)
+        prepared = await self._prepare(NodeMake(nodes, 2, gpus))
+        self.api = prepared.open(ApiServer, self.clock, seed=1)
         self.api.context.ask_webhook = ApiConversions(self.apis).ask
-        for definition in write_definitions(self.apis, Endpoint()):
-            await self.api.create(self.api.target(kinds.DEFINITION), definition, WriteOptions())
         self.mend_webhooks()
         stands_in_for = [api.scheduler for api in self.apis if api.scheduler]
         scheduler = Scheduler(stands_in_for=stands_in_for)
@@ -205,9 +178,24 @@ class Lab:
             ModelAgent(),
         ]
         self.world = World(self.api, parts, self.clock)
+        self._world_task = asyncio.ensure_future(self.world.run())
         if operator:
             self.start_operator()
         return self
+
+    async def _prepare(self, make: NodeMake) -> PreparedCluster:
+        async def fill(api: ApiServer) -> None:
+            await bootstrap(api, make)
+            api.context.ask_webhook = ApiConversions(self.apis).ask
+            for definition in write_definitions(self.apis, Endpoint()):
+                await api.create(api.target(kinds.DEFINITION), definition, WriteOptions())
+
+        # An API has no equal: it is known by its identity, which lasts as long as it is kept.
+        key = tuple(map(id, self.apis)), self.gates, make
+        if key not in _prepared:
+            prepared = await PreparedCluster.prepare(self.clock, fill, self.gates)
+            _prepared[key] = self.apis, prepared
+        return _prepared[key][1]
 
     def start_operator(self) -> None:
         self.cluster = CountingCluster(self.api)
@@ -223,6 +211,9 @@ class Lab:
 
     async def close(self) -> None:
         await self.stop_operator()
+        if self._world_task is not None:
+            self._world_task.cancel()
+            await asyncio.gather(self._world_task, return_exceptions=True)
 
     def remove_webhooks(self) -> None:
         """Nobody asks us any more: pods are made without our marks."""
@@ -239,54 +230,25 @@ class Lab:
 
     def hold_component(self, runner: ComponentRunner) -> None:
         """Let one part of the control plane see nothing new, and do nothing."""
-        self._held_components[runner.component.name] = runner.deliver, runner.count_due
-        runner.deliver = lambda *most: False  # type: ignore[method-assign]
-        runner.count_due = lambda elapsed: 0  # type: ignore[method-assign]
+        runner.__class__ = HeldRunner
 
     def release_component(self, runner: ComponentRunner) -> None:
         """Let it see all that has happened."""
-        runner.deliver, runner.count_due = self._held_components.pop(runner.component.name)  # type: ignore[method-assign]
+        runner.__class__ = ComponentRunner
+        self.world.wake()
 
     async def settle(self) -> None:
         """Let everybody act until nobody has anything to do at this moment."""
-        loop = asyncio.get_running_loop()
-        while True:
-            before = self.api.store.revision
-            await self.world.settle()
-            for _ in range(1000):
-                await asyncio.sleep(0)
-                if not loop._ready:  # type: ignore[attr-defined]
-                    break
-            if self._task is not None and self._task.done():
-                self._task.result()
-            if self.api.store.revision == before and not self._has_work():
-                return
-
-    def _has_work(self) -> bool:
-        free = [s for s in self.world.runners if s.component.name not in self._held_components]
-        return any(runner.has_work for runner in free)
+        await _get_loop().rest()
+        for task in (self._world_task, self._task):
+            if task is not None and task.done():
+                task.result()
 
     async def run(self, seconds: float) -> None:
         """Let virtual time pass, from one moment that matters to the next."""
-        end = self.clock.elapsed() + seconds
-        while True:
-            await self.settle()
-            times = [t for t in (self._next_due(), self.time.next_due()) if t is not None]
-            due = min(times, default=end)
-            if due > end:
-                break
-            if due <= self.clock.elapsed() and not times:
-                break
-            self.clock.advance(max(0.0, due - self.clock.elapsed()))
-            self.time.ring()
-            if due >= end:
-                break
         await self.settle()
-        self.clock.advance(max(0.0, end - self.clock.elapsed()))
-
-    def _next_due(self) -> float | None:
-        free = [s for s in self.world.runners if s.component.name not in self._held_components]
-        return min((t for runner in free if (t := runner.next_due()) is not None), default=None)
+        await asyncio.sleep(seconds)
+        await self.settle()
 
     async def until(self, claim: Callable[[], bool], seconds: float = 600.0) -> None:
         """Let time pass until something holds."""
@@ -338,6 +300,12 @@ class Lab:
         fresh = status.get("observedGeneration") == lws["metadata"]["generation"]
         true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
         return fresh and "Available" in true and "UpdateInProgress" not in true
+
+
+def _get_loop() -> VirtualLoop:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    return loop
 
 
 def set_image(image: str) -> Object:

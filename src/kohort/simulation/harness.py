@@ -1,23 +1,17 @@
 """
 The harness: a whole cluster, the unchanged operator, the truth about both, in virtual time.
 
-A cluster is prepared once for all simulations of a process and copied for each, and
-the kinds that are served are shared, because they never change. Its API server may refuse to
-bind pods, so that a gang which the scheduler placed whole arrives by halves.
+A cluster is prepared once for all simulations of a process and copied for each. Its API
+server may refuse to bind pods, so that a gang which the scheduler placed whole arrives by halves.
 """
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from random import Random
+from dataclasses import replace
 
 from kohort.apiserver.api.admission import Review
 from kohort.apiserver.api.api import ApiServer
-from kohort.apiserver.api.registry import Registry
 from kohort.apiserver.api.requests import Answer, DeleteOptions, Patch, Target, User, WriteOptions
-from kohort.apiserver.resources.builtin import builtin_resources
-from kohort.apiserver.store.entries import StoredObject
-from kohort.apiserver.store.store import Store
 from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError, Forbidden, InternalError
 from kohort.cluster.objects import Kind, Object
@@ -28,6 +22,7 @@ from kohort.simulation.choices import Choices
 from kohort.simulation.faulty_cluster import Trouble
 from kohort.simulation.gang_clusters import MAKE, create_gang_prerequisites, set_gang_flag
 from kohort.simulation.operator_processes import OperatorProcess, OperatorTime, Surroundings
+from kohort.simulation.prepared_cluster import PreparedCluster
 from kohort.simulation.scenario import BUDGETED, NAME, NAMESPACE, PODS, STRATEGY, Scenario
 from kohort.simulation.simulated_api import OperatorVersion, SimulatedApi
 from kohort.simulation.virtual_loop import LoopClock
@@ -95,37 +90,23 @@ class Gate(ApiAdmission):
             raise Forbidden("pods is forbidden: exceeded quota: gpus")
 
 
-@dataclass(frozen=True, slots=True)
-class _Prerequisites:
-    """A cluster before the first request."""
-
-    registry: Registry
-    revision: int
-    entries: tuple[tuple[str, StoredObject], ...]
+_prepared: dict[tuple[str, bool], PreparedCluster] = {}  # by API, with gangs and without
 
 
-_prepared: dict[tuple[str, bool], _Prerequisites] = {}  # by API, with gangs and without
-
-
-async def _create_prerequisites(
+async def _prepare_cluster(
     clock: LoopClock, simulated: SimulatedApi, *, has_gangs: bool
-) -> _Prerequisites:
-    key = simulated.name, has_gangs
-    if key not in _prepared:
-        registry = Registry(builtin_resources())
-        api = ApiServer(Store(), registry, clock.now, Random(0))
+) -> PreparedCluster:
+    async def fill(api: ApiServer) -> None:
         await bootstrap(api, MAKE if has_gangs else NodeMake(NODES, 1, 8))
         for served in simulated.versions.present.apis:
             for define in served.definitions:
                 await api.create(api.target(kinds.DEFINITION), define(), WriteOptions())
         if has_gangs:
             await create_gang_prerequisites(api)
-        entries = tuple(
-            (name, entry)
-            for name, bucket in api.store.buckets.items()
-            for entry in bucket.entries.values()
-        )
-        _prepared[key] = _Prerequisites(registry, api.store.revision, entries)
+
+    key = simulated.name, has_gangs
+    if key not in _prepared:
+        _prepared[key] = await PreparedCluster.prepare(clock, fill)
     return _prepared[key]
 
 
@@ -136,7 +117,7 @@ class Harness:
         self,
         scenario: Scenario,
         simulated: SimulatedApi,
-        prerequisites: _Prerequisites,
+        prepared: PreparedCluster,
         clock: LoopClock,
     ) -> None:
         self.scenario = scenario
@@ -144,10 +125,7 @@ class Harness:
         self.clock = clock
         self.breaches: list[str] = []
         self.order = Choices(scenario.seed).fork("order")
-        store = Store()
-        prerequisites.registry.listeners.clear()
-        self.api = BindingApi(store, prerequisites.registry, clock.now, Random(scenario.seed))
-        store.restore(prerequisites.revision, prerequisites.entries)
+        self.api = prepared.open(BindingApi, clock, scenario.seed)
         self._told = scenario.gang
         version = self._with_gangs(
             simulated.versions.before if scenario.has("upgrade") else simulated.versions.present
@@ -178,7 +156,7 @@ class Harness:
     async def open(cls, scenario: Scenario, simulated: SimulatedApi) -> "Harness":
         """Make the harness; neither operator nor components act yet."""
         clock = LoopClock(asyncio.get_running_loop())
-        prepared = await _create_prerequisites(clock, simulated, has_gangs=bool(scenario.gang))
+        prepared = await _prepare_cluster(clock, simulated, has_gangs=bool(scenario.gang))
         return cls(scenario, simulated, prepared, clock)
 
     def _parts(self) -> list[Component]:

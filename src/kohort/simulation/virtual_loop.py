@@ -2,7 +2,8 @@
 An event loop in virtual time, which runs what is ready in an order that is decided for it.
 
 When no task has anything to do, time moves to the next moment that a task waits
-for; no real time passes. What is ready at one moment may run in any order in a
+for; no real time passes. A task may wait for the moment before time moves: then all others
+have done what they can do now. What is ready at one moment may run in any order in a
 real process too, so the loop asks for one. It serves no sockets.
 """
 
@@ -34,9 +35,16 @@ class _Leaper(SelectSelector):
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
+        self.resting: list[asyncio.Future[None]] = []  # those who wait until all others wait
 
     def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
         """Nothing is ever readable; time passes."""
+        if timeout != 0 and self.resting:
+            resting, self.resting = self.resting, []
+            for each in resting:
+                if not each.done():
+                    each.set_result(None)
+            return []
         if timeout is None:
             raise Stuck("no task waits for a time, and none has anything to do")
         self.now += max(timeout, 0.0)
@@ -57,6 +65,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Seconds since the start."""
         return self._leaper.now
 
+    async def rest(self) -> None:
+        """Return when no other task has anything to do before time moves."""
+        waiter = self.create_future()
+        self._leaper.resting.append(waiter)
+        await waiter
+
     def _run_once(self) -> None:
         self._leaper.now += TURN_SECONDS
         self._turns += 1
@@ -74,18 +88,22 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class LoopClock:
-    """The clock of the simulated control plane: the loop's time, for stamps and for delays."""
+    """The clock of the simulated control plane: the loop's time, for stamps and for delays.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    A cluster that begins later than its loop counts from the moment ``begun``.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, begun: float = 0.0) -> None:
         self._loop = loop
+        self._begun = begun
 
     def now(self) -> datetime:
         """The start, and what has passed since."""
-        return START + timedelta(seconds=self._loop.time())
+        return START + timedelta(seconds=self.elapsed())
 
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return self._loop.time()
+        return self._loop.time() - self._begun
 
     def wall_seconds(self, simulated: float) -> float | None:
         """Simulated seconds are the loop's."""

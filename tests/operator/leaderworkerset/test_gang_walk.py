@@ -193,7 +193,7 @@ async def test_groups_of_a_time_without_gangs_get_none_until_they_are_replaced(c
     lab = await open_gang_lab(Lab())
     await lab.apply(make(carrier))
     await lab.until(lab.is_available)
-    await lab.close()
+    await lab.stop_operator()
     lab.settings = VOLCANO
     lab.mend_webhooks()
     lab.start_operator()

@@ -7,7 +7,6 @@ from sys import getrefcount
 import msgspec
 import pytest
 from group_lab import GroupLab, leader_worker, standalone, start
-from operator_lab import START
 from test_instance_restarts import read_changed
 
 from kohort.apis.api import Snapshot
@@ -23,6 +22,7 @@ from kohort.cluster.kinds import CONFIG_MAP, POD
 from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.model.observed import Instance
 from kohort.planning.plan import plan
+from kohort.simulation.virtual_loop import START
 
 
 def instances_of(snapshot: Snapshot) -> dict[str, Instance]:

@@ -95,6 +95,7 @@ class ApplyLab(Lab):
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
+        await super().close()
 
     async def put(self, obj: Object) -> Object:
         kind = self._find_kind(obj)

@@ -27,6 +27,14 @@ class Registry:
         self._custom: dict[str, tuple[Resource, ...]] = {}
         self._all: dict[_Address, Resource] = dict(self._builtin)
 
+    def copy(self) -> "Registry":
+        """A registry that serves the same kinds, and has no listeners yet."""
+        other = Registry(self._builtin.values())
+        other.generation = self.generation
+        other._custom = dict(self._custom)
+        other._all = self._all  # is replaced when a definition comes or goes, and never changed
+        return other
+
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         """The resource at that address."""
         return self._all.get((group, version, plural))
