@@ -15,6 +15,9 @@ from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.scenario import PODS, Scenario
 from kohort.simulation.simulated_api import SimulatedApi
 
+# With these, another process follows one that has ended.
+_FORGETTING = ("crash-before", "crash-after", "restart", "upgrade", "retell")
+
 
 @dataclass(slots=True)
 class Scene:
@@ -36,6 +39,11 @@ class Scene:
     def patience_with_parts(self) -> float:
         """The longest time in seconds from a change until other controllers have acted on it."""
         return self.patience + self.lags
+
+    @property
+    def has_one_process(self) -> bool:
+        """Whether one process runs all the time, so that the operator knows of all failures."""
+        return self.scenario.replicas == 1 and not self.scenario.has(*_FORGETTING)
 
 
 class Checker:

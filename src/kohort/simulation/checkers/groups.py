@@ -19,7 +19,6 @@ from kohort.simulation.checkers.truth import (
 )
 from kohort.simulation.scenario import AFTER_START, BAD_IMAGE, KEEP, LEADER_FIRST
 
-_FORGETTING = ("crash-before", "crash-after", "restart", "upgrade")
 # With these, another client than the operator may have pods deleted.
 DELETING = (
     "node-loss",
@@ -40,7 +39,7 @@ class Groups(Checker):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         # The operator cannot know of failures that happened while none of its processes ran.
-        self._remembers = scene.scenario.replicas == 1 and not scene.scenario.has(*_FORGETTING)
+        self._remembers = scene.has_one_process
         self._was_ready: set[str] = set()  # leaders that were ready once
         self._formed: dict[str, float] = {}  # leaders, and when their group was last whole
         self._before: dict[str, Group] = {}

@@ -25,8 +25,6 @@ from kohort.simulation.simulated_api import LineView, Policy
 
 GRAIN_SECONDS = 1.0  # timestamps of pods have whole seconds
 BACKOFF_SECONDS_MAX = 8.0  # that simulations ask for
-# The operator cannot know of failures that happened while none of its processes ran.
-_FORGETTING = ("crash-before", "crash-after", "restart", "upgrade", "retell")
 
 
 class Instances(Checker):
@@ -34,7 +32,7 @@ class Instances(Checker):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
-        self._remembers = scene.scenario.replicas == 1 and not scene.scenario.has(*_FORGETTING)
+        self._remembers = scene.has_one_process
         self._views: list[LineView] = []
         self._wishes: list[tuple[float, Object]] = []  # specs, and until when they held
         self._policies: list[tuple[float, str, Policy]] = []  # the same for each line
