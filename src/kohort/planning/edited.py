@@ -44,10 +44,12 @@ def spare_edited(
 
 
 def _is_given_up(group: Instance, rollout: Rollout, state: LineState) -> bool:
-    """Whether an earlier step has released this group for a reason other than an edit."""
+    """Whether this step or an earlier one releases this group for a reason other than an edit."""
     if group.ordinal >= rollout.count:
         return True
     progress = state.progress
     if group.is_edited or progress is None or progress.target == group.revision:
         return False
+    if state.reach is Reach.ANY:
+        return group.ordinal in rollout.replace
     return group.ordinal >= progress.boundary
