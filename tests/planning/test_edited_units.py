@@ -55,10 +55,10 @@ def test_an_edited_unit_goes_before_old_ones_that_no_step_has_released():
     """Where units are made singly, a boundary of 0 releases none of them."""
     seen = Observed(
         groups=(group(0, "old"), group(1, "", is_edited=True), group(2, "new")),
-        progress=Progress(boundary=0, count=3, noted=3, target="new", base="old"),
+        progress=Progress(boundary=0, count=3, noted=3, target="new", is_seen=True),
         exist=3,
     )
-    assert plan(workload(Reach.ANY), seen, 0.0).step.rollout.replace == (1,)
+    assert plan(workload(Reach.ANY), seen, T0).step.rollout.replace == (1,)
 
 
 def test_a_failure_counts_for_the_revision_before_the_edit_whatever_the_members_name():
