@@ -4,6 +4,8 @@ Units that another client edited are replaced as the budget allows, and cost no 
 What is recorded of their failures holds on.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from kohort.model.observed import Crash, Failure, Group, Instance, Member, Observed, Progress
@@ -53,8 +55,10 @@ def test_an_edited_unit_that_the_budget_keeps_raises_no_boundary_where_units_are
 
 def test_an_edited_unit_goes_before_old_ones_that_no_step_has_released():
     """Where units are made singly, a boundary of 0 releases none of them."""
+    member = Member("x-2", "u2", 0, "new", READY, ready_since=T0 - 60)
+    new = replace(group(2, "new"), members=(member,))
     seen = Observed(
-        groups=(group(0, "old"), group(1, "", is_edited=True), group(2, "new")),
+        groups=(group(0, "old"), group(1, "", is_edited=True), new),
         progress=Progress(boundary=0, count=3, noted=3, target="new", is_seen=True),
         exist=3,
     )
