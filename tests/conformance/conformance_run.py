@@ -36,14 +36,17 @@ _POLL_SECONDS = 0.05
 _WATCH_SECONDS = 60
 
 
-def run_case(client: Client, case: Case, *, keeps_namespace: bool = False) -> list[Answer]:
+def run_case(
+    client: Client, case: Case, *, keeps_namespace: bool = False, patience: float = 0.0
+) -> list[Answer]:
     """
     The normalised answers of a server to the steps of a case.
 
     To empty a namespace costs a real server more than most cases do, so one that will
-    be thrown away may keep them.
+    be thrown away may keep them. A server that is slow to follow what it shows gets so many
+    seconds after each step that waits.
     """
-    return Run(client, case, keeps_namespace).answers()
+    return Run(client, case, keeps_namespace, patience).answers()
 
 
 def find_in(value: Any, path: str) -> Any:
@@ -69,10 +72,13 @@ def find_in(value: Any, path: str) -> Any:
 class Run:
     """One case on one server."""
 
-    def __init__(self, client: Client, case: Case, keeps_namespace: bool = False) -> None:
+    def __init__(
+        self, client: Client, case: Case, keeps_namespace: bool = False, patience: float = 0.0
+    ) -> None:
         self._client = client
         self._case = case
         self._keeps_namespace = keeps_namespace
+        self._patience = patience
         self._values = _places(f"conf-{secrets.token_hex(4)}")
         self._made: list[str] = []
         self._normaliser = Normaliser(
@@ -180,6 +186,7 @@ class Run:
             body = {"code": reply.code, "body": read_body(reply)}
             until = {k if k == "code" else f"body.{k}": v for k, v in step["until"].items()}
             if all(find_in(body, path) == value for path, value in until.items()):
+                time.sleep(self._patience)
                 return {"reached": step["until"] and True}
             if time.monotonic() > deadline:
                 return {"reached": False, **self._answer(reply, body["body"])}
