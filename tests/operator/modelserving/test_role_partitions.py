@@ -3,10 +3,13 @@
 import pytest
 from serving_lab import Refusing, ServingLab, role, start
 
+from kohort.apiserver.api.requests import Patch, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import labels_of
+from kohort.cluster.port import PatchType
 
 HASH = "modelserving.volcano.sh/role-template-hash"
+REVISION = "modelserving.volcano.sh/revision"
 
 
 async def start_kept(lab: ServingLab, *, instances: int, groups: int) -> None:
@@ -77,3 +80,16 @@ async def test_a_role_that_the_kept_revision_lacks_is_made_from_the_new_template
     assert image_of(lab, "x-0-extra-0-0") == "engine:1"
     assert labels_of(lab.pods()["x-0-extra-0-0"])[HASH]
     assert image_of(lab, "x-0-decode-0-0") == "engine:1"
+
+
+async def test_a_kept_instance_whose_label_was_edited_gets_no_worker_of_the_new_revision(
+    lab: ServingLab,
+):
+    found = role(replicas=1, workers=1, partition=1)
+    await start(lab, found, replicas=1, rolloutStrategy={"type": "RoleRollingUpdate"})
+    target = lab.api.target(kinds.POD, lab.namespace, "x-0-decode-0-0")
+    body = {"metadata": {"labels": {REVISION: "foreign"}}}
+    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kubectl"))
+    await lab.set_field("/spec/template/roles/0/workerReplicas", 2)
+    await lab.run(90)
+    assert sorted(lab.pods()) == ["x-0-decode-0-0", "x-0-decode-0-1"]

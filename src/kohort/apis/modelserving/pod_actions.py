@@ -134,8 +134,13 @@ class PodActions:
             yield from self._make(place, index, revision, entry.uid)
 
     def _revision_of(self, instance: Instance) -> str:
-        """The revision label of an instance's pods."""
-        return next((m.revision for m in instance.members), "")
+        """The revision label of an instance's pods; another client may have changed some."""
+        context = self.reading.memory.context
+        told = [member.revision for member in instance.members]
+        known = (
+            key for key in told if key in context.templates or context.target.has_revision(key)
+        )
+        return next(known, context.base or (told[0] if told else ""))
 
     def _make_whole(self, place: InstancePlace, revision: str) -> Iterator[Action]:
         """Create the entry of an instance; its workers follow with the uid of the new pod."""
