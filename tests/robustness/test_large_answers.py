@@ -35,7 +35,7 @@ async def test_a_long_list_in_yaml_delays_no_other_request(cluster: Cluster):
     await fill(cluster)
     plain, _ = await count_turns(cluster)
     turns, raw = await count_turns(cluster, Accept="application/yaml")
-    assert turns > plain + 10
+    assert turns > plain + 3, "the answer was made in one piece"
     items = yaml.load(raw, Loader=yaml.CSafeLoader)["items"]
     made = {item["metadata"]["name"]: item for item in items}
     assert made["cm-599"]["data"]["text"] == "value: 599\n- x" * 5
