@@ -103,6 +103,21 @@ class Policy:
         return self.wanted + self.surge
 
 
+def read_budget(rolling: Object, wanted: int) -> tuple[int, int]:
+    """
+    The units that may be missing and those that may be extra, by a rollout's configuration.
+
+    maxUnavailable in percent rounds down, maxSurge up. One unit may be missing where both are 0: a
+    percentage that rounds down to nothing keeps no rollout for ever.
+    """
+    unavailable, surge = rolling.get("maxUnavailable", 1), rolling.get("maxSurge") or 0
+    if isinstance(unavailable, str):
+        unavailable = int(unavailable[:-1]) * wanted // 100
+    if isinstance(surge, str):
+        surge = -(-int(surge[:-1]) * wanted // 100)
+    return unavailable or (0 if surge else 1), min(surge, wanted)
+
+
 Step = tuple[int, int, str]  # how far a rollout has come: partition, count, target
 
 

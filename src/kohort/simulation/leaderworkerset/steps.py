@@ -9,26 +9,18 @@ from kohort.cluster.objects import Object
 from kohort.simulation.checkers.truth import Truth, annotations_of
 from kohort.simulation.leaderworkerset.labels import LABELS
 from kohort.simulation.scenario import PODS
-from kohort.simulation.simulated_api import Policy, Step
+from kohort.simulation.simulated_api import Policy, Step, read_budget
 
 MIN_READY = "kohort.dev/min-ready-seconds"
 _NOTE = "kohort.dev/progress"
 
 
 def read_policy(workload: Object) -> Policy:
-    """The policy of a workload; maxUnavailable in percent rounds down, maxSurge up."""
+    """The policy of a workload."""
     spec = workload["spec"]
     wanted = spec.get("replicas", 1)
     rolling = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
-    unavailable = rolling.get("maxUnavailable", 1)
-    surge = rolling.get("maxSurge", 0)
-    if isinstance(unavailable, str):
-        unavailable = int(unavailable[:-1]) * wanted // 100
-    if isinstance(surge, str):
-        surge = -(-int(surge[:-1]) * wanted // 100)
-    if not unavailable and not surge:
-        unavailable = 1  # A percentage that rounds down to nothing keeps no rollout for ever.
-    return Policy(wanted, unavailable, min(surge, wanted), rolling.get("partition") or 0)
+    return Policy(wanted, *read_budget(rolling, wanted), rolling.get("partition") or 0)
 
 
 def find_min_ready(workload: Object) -> int:

@@ -29,7 +29,7 @@ from kohort.simulation.modelserving.labels import (
     SIZE,
 )
 from kohort.simulation.scenario import NAME
-from kohort.simulation.simulated_api import LineView, Policy
+from kohort.simulation.simulated_api import LineView, Policy, read_budget
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 _NAME = re.compile(rf"{NAME}-(\d+)-([a-z]+)-(\d+)-(\d+)")
@@ -181,13 +181,7 @@ def read_policy(workload: Object) -> Policy:
     if rolls_by_role(workload):
         # No rollout takes groups; each role has its own budget.
         return Policy(wanted, wanted, 0, 0)
-    unavailable = rolling.get("maxUnavailable", 1)
-    if isinstance(unavailable, str):
-        unavailable = int(unavailable[:-1]) * wanted // 100
-    surge = min(rolling.get("maxSurge") or 0, wanted)
-    if not unavailable and not surge:
-        unavailable = 1  # A percentage that rounds down to nothing keeps no rollout for ever.
-    return Policy(wanted, unavailable, surge, _partition(rolling))
+    return Policy(wanted, *read_budget(rolling, wanted), _partition(rolling))
 
 
 def read_role_policy(role: Object) -> Policy:
