@@ -150,6 +150,7 @@ class Groups(Checker):
 
 
 def _is_formed(group: Group) -> bool:
-    members = group.members
+    """Whether all members have started; one that is on its way out since has started, too."""
+    members = [group.leader, *group.workers]
     phases = [(pod.get("status") or {}).get("phase") for pod in members]
     return len(members) == group.size and "Pending" not in phases and None not in phases

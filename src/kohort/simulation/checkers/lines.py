@@ -142,7 +142,8 @@ class LineBudget(Checker):
         if before.rolls and not is_surplus and self._is_held(before, unit, partition):
             self.breach(f"A4: {name} is below the partition and was deleted")
         is_extra = before.policy.surge > 0 and unit.ordinal >= wanted
-        if is_surplus and not is_extra and not self._is_old(unit):
+        is_replaced = unit.is_edited or self._is_old(unit)
+        if is_surplus and not is_extra and not is_replaced:
             self._doom(watched, before, unit, seen)
 
     def _is_held(self, before: LineView, unit: Group, partition: int) -> bool:
