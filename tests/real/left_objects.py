@@ -18,7 +18,11 @@ from operator_processes import eventually
 from control_plane import ControlPlane
 
 Object = dict[str, Any]
-CUSTOM = ("leaderworkerset.x-k8s.io/", "workloads.x-k8s.io/", "ome.io/")
+CUSTOM = (
+    *("leaderworkerset.x-k8s.io/", "workloads.x-k8s.io/", "ome.io/"),
+    *("workload.serving.volcano.sh/", "scheduling.volcano.sh/"),
+)
+SCHEDULER = "default-scheduler"
 ADDRESSES = ("clusterIP", "clusterIPs")  # which the API server allocates, each once
 KEPT = ("name", "generateName", "namespace", "labels", "annotations", "ownerReferences")
 
@@ -137,8 +141,8 @@ def _strip(obj: Object, uids: Mapping[str, str]) -> Object:
     metadata = {key: made["metadata"][key] for key in KEPT if key in made["metadata"]}
     owners = [{**ref, "uid": uids[ref["uid"]]} for ref in _owners_of(made)]
     made["metadata"] = {**metadata, "ownerReferences": owners}
-    if made["kind"] == "Pod":
-        made["spec"].pop("nodeName", None)
+    if made["kind"] == "Pod" and made["spec"].get("schedulerName") == SCHEDULER:
+        made["spec"].pop("nodeName", None)  # no other scheduler runs, so its pods stay bound
     if made["kind"] == "Service" and made["spec"].get("clusterIP") != "None":
         made["spec"] = {k: v for k, v in made["spec"].items() if k not in ADDRESSES}
     return made
