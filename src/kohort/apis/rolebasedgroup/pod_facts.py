@@ -3,7 +3,10 @@ A pod of a role in the cache: what its containers run, and how far an in-place u
 
 An in-place update restarts containers. The operator causes these restarts, so it subtracts them
 from the count of failures: an annotation on the pod records what each container ran, and how often
-it had restarted, when the update began.
+it had restarted, when the update began. If the kubelet had not started the image that the pod's
+spec named until then (another client's edit, or an update that another one overtook), that image
+is recorded as well: the kubelet may start it first, which is one restart more and not yet the
+update.
 """
 
 from collections.abc import Mapping
@@ -58,6 +61,7 @@ class Baseline:
 
     image_id: str = ""
     restarts: int | None = None
+    pending_image: str = ""  # what the spec named and the kubelet had not started; empty if nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +140,27 @@ def read_note(text: str) -> InPlaceNote | None:
 
 def _read_baseline(held: dict[str, Any]) -> Baseline:
     restarts = held.get("restartCount")
-    return Baseline(str(held.get("imageID") or ""), restarts if isinstance(restarts, int) else None)
+    return Baseline(
+        str(held.get("imageID") or ""),
+        restarts if isinstance(restarts, int) else None,
+        str(held.get("pendingImage") or ""),
+    )
 
 
 def write_note(pod: RolePod, revision: str, containers: frozenset[str], now: str) -> str:
     """The annotation for an in-place update that starts now, of these containers' images."""
-    before = {
-        own.name: {"imageID": own.image_id, "restartCount": own.restart_count}
-        for own in pod.running
-        if own.name in containers
-    }
+    before = {own.name: _write_baseline(pod, own) for own in pod.running if own.name in containers}
     said = {"revision": revision, "updateTimestamp": now, "lastContainerStatuses": before}
     return orjson.dumps(said).decode()
+
+
+def _write_baseline(pod: RolePod, own: RunningContainer) -> dict[str, Any]:
+    held: dict[str, Any] = {"imageID": own.image_id, "restartCount": own.restart_count}
+    asked = pod.find_image(own.name)
+    # A digest says nothing about a tag, so the two are compared only if both are tags.
+    if "@" not in asked and is_tagged(own.image) and not is_same_image(own.image, asked):
+        held["pendingImage"] = asked
+    return held
 
 
 def is_update_complete(pod: RolePod) -> bool:
@@ -162,8 +175,21 @@ def is_update_complete(pod: RolePod) -> bool:
 
 
 def _has_changed(pod: RolePod, own: RunningContainer, before: Baseline) -> bool:
-    asked = pod.find_image(own.name)
-    return own.image_id != before.image_id or with_tag(own.image) == with_tag(asked)
+    if is_same_image(own.image, pod.find_image(own.name)):
+        return True
+    is_pending = bool(before.pending_image) and is_same_image(own.image, before.pending_image)
+    return own.image_id != before.image_id and not is_pending
+
+
+def is_same_image(running: str, asked: str) -> bool:
+    """Whether a status names the image of a spec, perhaps with the registry that it was taken from."""
+    running, asked = with_tag(running), with_tag(asked)
+    return running == asked or running.endswith(f"/{asked}")
+
+
+def is_tagged(image: str) -> bool:
+    """Whether the image in a status is a name with a tag, not a digest."""
+    return bool(image) and "@" not in image and not image.startswith("sha256:")
 
 
 def with_tag(image: str) -> str:
@@ -179,10 +205,11 @@ def count_restarts(pod: RolePod) -> int:
 
 
 def _allow(pod: RolePod, own: RunningContainer) -> int:
-    """A container's restarts before its in-place update, plus the one that the update caused."""
+    """A container's restarts before its in-place update, plus those that the update caused."""
     before = pod.note.containers.get(own.name) if pod.note else None
     if before is None:
         return 0
     # Upstream's annotation has no count of restarts: assume that the update caused the last.
     held = before.restarts if before.restarts is not None else max(0, own.restart_count - 1)
-    return min(own.restart_count, held + _has_changed(pod, own, before))
+    caused = bool(before.pending_image) + _has_changed(pod, own, before)
+    return min(own.restart_count, held + caused)
