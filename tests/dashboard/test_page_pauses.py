@@ -89,31 +89,44 @@ async def test_a_foreign_page_can_neither_pause_nor_resume(
     assert await read_partition(cluster, name) == 0
 
 
-async def test_a_rollout_is_paused_and_resumed_by_dialogs_that_show_their_plans(
-    tab: Tab, open_dashboard: OpenDashboard, cluster: Cluster
-):
-    dashboard = await open_dashboard(allows_writes=True)
-    await create(cluster, "halted", 4)
-    await open_workload(tab, dashboard, "halted")
+async def begin_rollout(tab: Tab, dashboard: Dashboard, cluster: Cluster, name: str) -> None:
+    """A page of four groups that have begun to change their image, while the clock stands."""
+    await create(cluster, name, 4)
+    await open_workload(tab, dashboard, name)
     await tab.see("4/4 ready")
     await asyncio.to_thread(cluster.clock.pause)
-    await set_image(cluster, "halted", "engine:2")
+    await set_image(cluster, name, "engine:2")
     await tab.see("never below 3 of 4 groups")
-    assert not await tab.run("!!document.querySelector('button[data-key=resume]')")
 
-    await tab.click("button[data-key=pause]")
-    await tab.wait_for(f"{DIALOG}.innerText.includes('the partition is 3 until it is resumed')")
-    assert "halted is paused" in await tab.run(f"{DIALOG}.innerText")
-    assert "never below" not in await tab.run(f"{DIALOG}.querySelector('table')?.innerText || ''")
-    await check_with_axe(tab)
-    await tab.click("#turn button[value=no]")
-    await tab.wait_for(f"!{DIALOG}.open")
-    assert await read_partition(cluster, "halted") == 0
 
-    await tab.click("button[data-key=pause]")
+async def confirm(tab: Tab) -> None:
+    """Take the write whose plan the dialog shows."""
     await tab.wait_for("!document.querySelector('#turn-yes').hidden")
     await tab.click("#turn-yes")
     await tab.wait_for(f"!{DIALOG}.open")
+
+
+async def test_a_pause_shows_its_plan_and_cancel_writes_nothing(
+    tab: Tab, open_dashboard: OpenDashboard, cluster: Cluster
+):
+    await begin_rollout(tab, await open_dashboard(allows_writes=True), cluster, "going")
+    assert not await tab.run("!!document.querySelector('button[data-key=resume]')")
+    await tab.click("button[data-key=pause]")
+    await tab.wait_for(f"{DIALOG}.innerText.includes('the partition is 3 until it is resumed')")
+    assert "going is paused" in await tab.run(f"{DIALOG}.innerText")
+    await check_with_axe(tab)
+    await tab.click("#turn button[value=no]")
+    await tab.wait_for(f"!{DIALOG}.open")
+    assert await read_partition(cluster, "going") == 0
+    await asyncio.to_thread(cluster.clock.resume)
+
+
+async def test_a_rollout_is_paused_and_resumed_by_dialogs_that_show_their_plans(
+    tab: Tab, open_dashboard: OpenDashboard, cluster: Cluster
+):
+    await begin_rollout(tab, await open_dashboard(allows_writes=True), cluster, "halted")
+    await tab.click("button[data-key=pause]")
+    await confirm(tab)
     assert await read_partition(cluster, "halted") == 3
     await tab.wait_for("!!document.querySelector('button[data-key=resume]')")
     assert not await tab.run("!!document.querySelector('button[data-key=pause]')")
@@ -125,8 +138,7 @@ async def test_a_rollout_is_paused_and_resumed_by_dialogs_that_show_their_plans(
     assert "halted goes on" in await tab.run(f"{DIALOG}.innerText")
     await check_with_axe(tab)
     assert await read_partition(cluster, "halted") == 3
-    await tab.click("#turn-yes")
-    await tab.wait_for(f"!{DIALOG}.open")
+    await confirm(tab)
     assert await read_partition(cluster, "halted") == 0
     await tab.see("4/4 updated")
     await tab.wait_for("!!document.querySelector('button[data-key=pause]')")

@@ -151,3 +151,36 @@ def _strip(obj: Object, uids: Mapping[str, str]) -> Object:
 def _is_ready(pod: Object) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
     return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def bring(plane: ControlPlane, objects: Sequence[Object]) -> Leftovers:
+    """Make one workload, with all that it names elsewhere, and wait until its pods serve."""
+    namespace = objects[0]["metadata"]["namespace"]
+    own = [obj for obj in objects if obj["metadata"].get("namespace") == namespace]
+    for obj in (obj for obj in objects if obj not in own):
+        bring_beside(plane, obj)
+    left = Leftovers(plane, [obj for obj in own if not is_made_there(obj)])
+    left.bring()
+    if any(obj["kind"] == "Deployment" for obj in own):
+        left("wait", "deployment", "--all", "--for=condition=Available", "--timeout=180s")
+    return left
+
+
+def bring_beside(plane: ControlPlane, obj: Object) -> None:
+    """Make an object outside of a workload's namespace, such as a model or a runtime."""
+    kept = ("name", "namespace", "labels", "finalizers")
+    about = {key: value for key, value in obj["metadata"].items() if key in kept}
+    if "namespace" in about:
+        space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": about["namespace"]}}
+        plane.kubectl("apply", "-f", "-", feed=json.dumps(space))
+    plane.kubectl("apply", "-f", "-", feed=json.dumps({**obj, "metadata": about}))
+    if "status" in obj:
+        name, body = f"{obj['kind'].lower()}/{about['name']}", {"status": obj["status"]}
+        words = ("patch", name, "--subresource=status", "--type=merge", "-p", json.dumps(body))
+        plane.kubectl(*words)
+
+
+def is_made_there(obj: Object) -> bool:
+    """Whether the controllers of Deployments and ReplicaSets make an object."""
+    owners = obj["metadata"].get("ownerReferences") or ()
+    return any(ref["kind"] in ("Deployment", "ReplicaSet") for ref in owners)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from audit_log import AuditLog
-from left_objects import Leftovers, Object, define
+from left_objects import Leftovers, Object, bring, define
 from operator_processes import ACCOUNT, NAMESPACE, QUICK_LEASE, Controller, Service, eventually
 from takeover_plane import TakeoverPlane
 
@@ -163,39 +163,6 @@ def count_available(user: LeftTakeover) -> Mapping[str, int]:
     return found
 
 
-def bring(plane: ControlPlane, objects: Sequence[Object]) -> Leftovers:
-    """Make one workload, with all that it names elsewhere, and wait until its pods serve."""
-    namespace = objects[0]["metadata"]["namespace"]
-    own = [obj for obj in objects if obj["metadata"].get("namespace") == namespace]
-    for obj in (obj for obj in objects if obj not in own):
-        bring_beside(plane, obj)
-    left = Leftovers(plane, [obj for obj in own if not is_made_there(obj)])
-    left.bring()
-    if any(obj["kind"] == "Deployment" for obj in own):
-        left("wait", "deployment", "--all", "--for=condition=Available", "--timeout=180s")
-    return left
-
-
-def bring_beside(plane: ControlPlane, obj: Object) -> None:
-    """Make an object outside of a workload's namespace, such as a model or a runtime."""
-    kept = ("name", "namespace", "labels", "finalizers")
-    about = {key: value for key, value in obj["metadata"].items() if key in kept}
-    if "namespace" in about:
-        space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": about["namespace"]}}
-        plane.kubectl("apply", "-f", "-", feed=json.dumps(space))
-    plane.kubectl("apply", "-f", "-", feed=json.dumps({**obj, "metadata": about}))
-    if "status" in obj:
-        name, body = f"{obj['kind'].lower()}/{about['name']}", {"status": obj["status"]}
-        words = ("patch", name, "--subresource=status", "--type=merge", "-p", json.dumps(body))
-        plane.kubectl(*words)
-
-
-def is_made_there(obj: Object) -> bool:
-    """Whether the controllers of Deployments and ReplicaSets make an object."""
-    owners = obj["metadata"].get("ownerReferences") or ()
-    return any(ref["kind"] in ("Deployment", "ReplicaSet") for ref in owners)
-
-
 def read_writes(user: LeftTakeover) -> Counter[str]:
     """What our operator wrote of workloads: verb and resource."""
     log = AuditLog(user.plane.audit)
@@ -213,7 +180,7 @@ def take_over_and_undo(user: LeftTakeover) -> None:
     assert not any(write["pods"] for write in json.loads(out)["writes"]), out
     assert expect_done(user.run(*user.apply_words()), user)
     written = {name for api in user.names for name in WRITTEN[api]}
-    assert set(read_writes(user)) <= written
+    assert {"patch pods", "patch deployments"} <= set(read_writes(user)) <= written
     assert set(count_available(user).values()) <= {0, 2}
     assert (user.uids(), user.list_children()) == (pods, children)
     assert expect_done(user.run("undo", "--yes", "--timeout", "60s"), user)

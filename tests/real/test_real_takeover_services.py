@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from left_objects import Leftovers, Object, define
+from left_objects import Leftovers, bring, define
 
 from control_plane import ControlPlane, real_plane
 from upstream_service import list_multi_node, list_raw
@@ -28,30 +28,6 @@ def model_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPla
         found.kubectl("label", "nodes", "--all", "models.ome.io/clusterbasemodel.llama=Ready")
         found.kubectl("create", "namespace", "ome")
         yield found
-
-
-def is_made_there(obj: Object) -> bool:
-    """Whether the controllers of Deployments and ReplicaSets make an object."""
-    owners = obj["metadata"].get("ownerReferences") or ()
-    return any(ref["kind"] in ("Deployment", "ReplicaSet") for ref in owners)
-
-
-def bring(plane: ControlPlane, objects: list[Object]) -> Leftovers:
-    """Make a service with all that it names, and wait until its pods serve."""
-    namespace = objects[0]["metadata"]["namespace"]
-    own = [obj for obj in objects if obj["metadata"].get("namespace") == namespace]
-    for obj in (obj for obj in objects if obj not in own):
-        kept = ("name", "namespace", "labels", "finalizers")
-        about = {key: value for key, value in obj["metadata"].items() if key in kept}
-        plane.kubectl("apply", "-f", "-", feed=json.dumps({**obj, "metadata": about}))
-        if "status" in obj:
-            name, body = f"{obj['kind'].lower()}/{about['name']}", {"status": obj["status"]}
-            words = ("patch", name, "--subresource=status", "--type=merge", "-p", json.dumps(body))
-            plane.kubectl(*words)
-    left = Leftovers(plane, [obj for obj in own if not is_made_there(obj)])
-    left.bring()
-    left("wait", "deployment", "--all", "--for=condition=Available", "--timeout=180s")
-    return left
 
 
 def check(left: Leftovers, plane: ControlPlane) -> tuple[list[tuple[str, str]], list[str], str]:
