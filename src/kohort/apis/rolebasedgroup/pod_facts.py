@@ -182,7 +182,7 @@ def _has_changed(pod: RolePod, own: RunningContainer, before: Baseline) -> bool:
 
 
 def is_same_image(running: str, asked: str) -> bool:
-    """Whether a status names the image of a spec, perhaps with the registry that it was taken from."""
+    """Whether a status names the image of a spec, perhaps with its registry before it."""
     running, asked = with_tag(running), with_tag(asked)
     return running == asked or running.endswith(f"/{asked}")
 
