@@ -125,6 +125,8 @@ class Snapshot:
     references: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
     # The children of all workloads, of kinds that hold what only one of them may have.
     beside: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
+    # What this reconcile created for a workload that has no status yet: its first status counts it.
+    made: tuple[Object, ...] = ()
 
     def find_node_labels(self, name: str) -> Mapping[str, str] | None:
         """The labels of a node; None if the cache does not have the node."""

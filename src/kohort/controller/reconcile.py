@@ -4,7 +4,8 @@ One reconcile of one workload: read, plan, render, carry out, report.
 This module decides nothing about workloads. It limits the requests to the API server: the
 operator does not repeat a request that the API server has refused until the spec changes,
 no longer sends a field that the API server did not store, and writes a status that keeps
-changing at most once a second, unless it becomes ready, but always its last state.
+changing at most once a second, unless it becomes ready, but always its last state. The first
+status counts what the same reconcile created, so that no second one has to add it.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from kohort.apis.api import Api, ExecutionSummary, InvalidWorkload, Reading, Sna
 from kohort.apis.group_cache import GroupCache
 from kohort.apis.put_backs import PutBacks
 from kohort.apis.references import Key, Projection
-from kohort.cluster.actions import Action, Delete, Patch, address_of, kind_of
+from kohort.cluster.actions import Action, Create, Delete, Patch, address_of, kind_of
 from kohort.cluster.errors import BadRequest, Forbidden, Invalid
 from kohort.cluster.objects import (
     Kind,
@@ -153,7 +154,7 @@ class Reconciler:
         refused = list_events(snapshot, reading, decided, summary) if summary.failed else ()
         known.note_refusals(refused, now)
         if _is_judged(outcomes) or _is_seen(snapshot.root):
-            status = self._status(snapshot, reading, decided, memory, now)
+            status = self._status(_note_made(snapshot, summary), reading, decided, memory, now)
             await self._judge.read_warnings(snapshot, memory.probe_state, known, elapsed, moment)
             told = replace(snapshot, root={**snapshot.root, "status": status})
             ruling = self._judge.rule(told, reading, decided, known, moment)
@@ -341,6 +342,13 @@ def _summarise(outcomes: list[Outcome]) -> ExecutionSummary:
         tuple((o.action, o.message) for o in outcomes if o.result in bad),
         is_reported=False,
     )
+
+
+def _note_made(snapshot: Snapshot, summary: ExecutionSummary) -> Snapshot:
+    """The snapshot with what was just created, if the workload has no status yet."""
+    if snapshot.root.get("status"):
+        return snapshot
+    return replace(snapshot, made=tuple(a.obj for a in summary.done if isinstance(a, Create)))
 
 
 def _is_seen(root: Object) -> bool:

@@ -64,6 +64,33 @@ class TestBirth:
         await lab.run(5)
         assert sorted(lab.pods()) == [f"x-{g}-decode-0-{n}" for g in (0, 1) for n in (0, 1)]
 
+    async def test_one_plan_makes_the_first_revision_and_what_is_made_from_it(
+        self, lab: ServingLab
+    ):
+        await lab.run(1)
+        lab.cluster.hold("ControllerRevision", "Service", "Pod")
+        await lab.apply(serving(role("decode")))
+        await lab.run(5)
+        assert len(lab.pods()) == 4
+        assert lab.cluster.writes["create", "Service"] == 2
+
+    async def test_the_first_status_counts_the_groups_that_were_just_made(self, lab: ServingLab):
+        """The caches see none of them, so it follows from what the API server stored."""
+        await lab.run(1)
+        lab.cluster.hold("ControllerRevision", "Service", "Pod")
+        await lab.apply(serving(role("decode")))
+        await lab.run(5)
+        counts = {key: lab.status()[key] for key in ("replicas", "updatedReplicas")}
+        assert counts == {"replicas": 2, "updatedReplicas": 2}
+        assert lab.status()["availableReplicas"] == 0
+        assert lab.cluster.writes["patch", "ModelServing/status"] == 1
+
+    async def test_the_first_status_counts_no_group_that_was_refused(self, lab: ServingLab):
+        lab.api.context.admission = RefusedPods()
+        await lab.apply(serving(role("decode")))
+        await lab.run(5)
+        assert lab.status()["replicas"] == 0
+
     async def test_workers_of_a_refused_entry_are_neither_made_nor_tried_again(
         self, lab: ServingLab
     ):

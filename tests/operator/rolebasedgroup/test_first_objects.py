@@ -38,6 +38,18 @@ async def test_pods_are_made_before_the_caches_show_their_owners(lab: GroupLab):
     assert tried["create", "Pod"] == written["create", "Pod"] == 5
 
 
+async def test_the_first_status_counts_the_instances_that_were_just_made(lab: GroupLab):
+    """The caches see none of them, so it follows from what the API server stored."""
+    await lab.run(1)
+    lab.cluster.hold(*LAYERS)
+    await lab.apply(group(leader_worker("engine", 2), standalone("router", 1)))
+    await lab.run(1)
+    counts = {role["name"]: role for role in lab.status()["roleStatuses"]}
+    assert [counts["engine"][k] for k in ("replicas", "updatedReplicas")] == [2, 2]
+    assert [counts["router"][k] for k in ("replicas", "readyReplicas")] == [1, 0]
+    assert lab.cluster.writes["patch", "RoleBasedGroup/status"] == 1
+
+
 async def test_pods_with_ports_wait_until_the_caches_show_who_else_has_them(lab: GroupLab):
     """Two groups may choose the same port; each sees the other's choice only in the caches."""
     ask = {"allocations": [{"name": "http", "env": "PORT", "scope": "PodScoped"}]}

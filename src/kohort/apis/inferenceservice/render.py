@@ -98,12 +98,34 @@ def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
         for action in render_desired(snapshot.root, wanted, snapshot.all(desired.kind)):
             if not _is_held(action, memory):
                 found.append(apply_made(action, desired.manager))
+    found = _bind_later(found)
     ends = [each for each in found if isinstance(each, Delete)]
     # Workloads go last: while one of the old form exists, the next plan knows what else is old.
     is_late = any(each.kind not in WORKLOADS for each in ends)
     for action in found:
         if not (is_late and isinstance(action, Delete) and action.kind in WORKLOADS):
             yield action
+
+
+def _bind_later(actions: list[Action]) -> list[Action]:
+    """The actions, with a new RoleBinding after its Role, for which the API server looks."""
+    made = [action for action in actions if isinstance(action, Patch) and action.makes]
+    roles = {each.address.name: each for each in made if each.address.kind == kinds.ROLE}
+    bindings = [
+        each
+        for each in made
+        if each.address.kind == kinds.ROLE_BINDING and each.address.name in roles
+    ]
+    later = {id(roles[each.address.name]): each for each in bindings}
+    kept = (action for action in actions if action not in bindings)
+    return [_follow(action, later.get(id(action))) for action in kept]
+
+
+def _follow(action: Action, later: Patch | None) -> Action:
+    if later is None:
+        return action
+    assert isinstance(action, Patch), "a Role is applied"
+    return replace(action, then=lambda stored: (later,))
 
 
 def _is_held(action: Action, memory: Memory) -> bool:

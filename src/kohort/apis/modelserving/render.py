@@ -1,7 +1,8 @@
 """
 From a plan to actions on the pods of a ModelServing, its Services, gangs and revisions.
 
-A revision is stored before any pod is made from it. The operator creates the gang of a group
+A revision is stored before any pod is made from it; what a new workload needs follows when the API
+server has stored its first one. The operator creates the gang of a group
 before its pods, and the entry of an instance before its workers, which store the entry's uid: so
 what exists always tells what is missing. One plan creates both: the workers follow when the
 API server has stored their entry. Pods are deleted one by one with their uids; a Service or a gang
@@ -54,7 +55,11 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
         number = next_number(template for template, _ in memory.stored)
         body = make_revision(snapshot.root, target.revision, number, target.accepted)
         why = f"revision {target.revision} is not stored"
-        yield Create(CONTROLLER_REVISION, namespace_of(snapshot.root), body, why)
+        is_first = not memory.stored and not reading.observed.groups
+        rest = tuple(_list_first(snapshot, reading, plan)) if is_first else ()
+        yield Create(
+            CONTROLLER_REVISION, namespace_of(snapshot.root), body, why, lambda stored: rest
+        )
         return
     yield from put_revisions_back(snapshot, memory.stored)
     yield from _note_failures(snapshot, reading, plan)
@@ -69,6 +74,14 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from gangs.collect()
     if plan.report.is_done:
         yield from _forget_revisions(snapshot, memory)
+
+
+def _list_first(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
+    """The first gangs, Services and pods of a workload, which follow its first revision."""
+    gangs = GangActions(snapshot, reading, plan)
+    yield from gangs.ensure()
+    yield from list_service_actions(snapshot, reading, plan)
+    yield from PodActions(snapshot, reading, plan, gangs).make()
 
 
 def _mark_served(snapshot: Snapshot, memory: Memory, plan: Plan) -> Iterator[Action]:

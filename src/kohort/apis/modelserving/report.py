@@ -33,6 +33,7 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
     """The status for a snapshot and its plan."""
     context = reading.memory.context
     groups = [_judge(context, group) for group in reading.observed.groups]
+    groups += _list_made(snapshot, context, plan)
     status = write(snapshot.root, context.spec, groups, context.target.revision, now)
     drift, generation = plan.report.drift, reading.workload.generation
     status["conditions"] = judge_edits(status["conditions"], drift, generation, now)
@@ -55,6 +56,19 @@ def _judge(context: Context, group: Group) -> GroupState:
         is_updated=group.revision == context.target.revision,
         lacks_kept=context.rolls_by_role and any(_lacks_kept(context, r) for r in group.roles),
     )
+
+
+def _list_made(snapshot: Snapshot, context: Context, plan: Plan) -> Iterator[GroupState]:
+    """The groups that this reconcile began; a later one reads them from their pods."""
+    begun = {labels_of(obj).get(labels.GROUP_NAME) for obj in snapshot.made if _is_pod(obj)}
+    for make in plan.step.make:
+        if names.group_name(name_of(snapshot.root), make.ordinal) in begun:
+            is_updated = make.revision == context.target.revision
+            yield GroupState(make.ordinal, make.revision, is_updated=is_updated)
+
+
+def _is_pod(obj: Object) -> bool:
+    return obj.get("kind") == POD.name
 
 
 def _lacks_kept(context: Context, held: RoleInstances) -> bool:

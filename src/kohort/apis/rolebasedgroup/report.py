@@ -1,6 +1,8 @@
 """Statuses and events of a RoleBasedGroup and its children, in upstream's terms."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kohort.apis.api import ExecutionSummary, Reading, Snapshot
 from kohort.apis.references import Projection
@@ -27,7 +29,7 @@ from kohort.apis.rolebasedgroup.status import (
 )
 from kohort.cluster.actions import Create, Patch
 from kohort.cluster.kinds import CONTROLLER_REVISION
-from kohort.cluster.objects import Object, find_condition, name_of
+from kohort.cluster.objects import Object, find_condition, labels_of, name_of
 from kohort.cluster.timestamps import write_moment
 from kohort.model.observed import RoleInstances
 from kohort.model.plans import Plan
@@ -41,8 +43,19 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
     """The status of the group."""
     told = (b.message for b in plan.report.blockers if b.reason in OF_OTHER_ROLES)
     held = tuple(dict.fromkeys(told))
-    status = write_group_status(snapshot.root, list(_count_roles(reading, plan)), now, held)
+    made = Counter(labels_of(obj).get(labels.ROLE_NAME) for obj in snapshot.made if _is_own(obj))
+    counts = [_add_made(each, made[each.name]) for each in _count_roles(reading, plan)]
+    status = write_group_status(snapshot.root, counts, now, held)
     return say_waiting(status, find_waits(plan), now)
+
+
+def _is_own(obj: Object) -> bool:
+    return obj.get("kind") == labels.INSTANCE.name
+
+
+def _add_made(counts: RoleCounts, made: int) -> RoleCounts:
+    """The counts with instances that were just created, all of them from the new template."""
+    return replace(counts, exist=counts.exist + made, updated=counts.updated + made)
 
 
 def find_waits(plan: Plan, role: str = "") -> tuple[Blocker, ...]:

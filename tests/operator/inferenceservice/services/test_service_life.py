@@ -3,8 +3,21 @@
 import pytest
 from service_lab import KIND, RBG, ServiceLab, kinds, service, start
 
+from kohort.apiserver.api.admission import NoAdmission, Review
+from kohort.apiserver.api.requests import Target
+from kohort.cluster.errors import InternalError
 from kohort.cluster.kinds import DEPLOYMENT, SERVICE
-from kohort.cluster.objects import name_of
+from kohort.cluster.objects import Object, name_of
+
+
+class NoRoles(NoAdmission):
+    """A policy of another party that lets nobody make a Role."""
+
+    def concerns(self, operation: str, target: Target) -> bool:
+        return (operation, target.resource.kind.name) == ("CREATE", "Role")
+
+    async def mutate(self, review: Review) -> Object:
+        raise InternalError('failed calling webhook "other.example.com": connection refused')
 
 
 class TestBirth:
@@ -20,6 +33,18 @@ class TestBirth:
             assert len(lab.pods(component)) == 1
         groups = [name_of(each) for each in lab.all(kinds.ROLE_BASED_GROUP)]
         assert groups == (["chat"] if mode else [])
+
+    async def test_a_role_is_bound_when_the_api_server_has_stored_it(self, lab: ServiceLab):
+        """The API server refuses to bind a Role that it does not have."""
+        await lab.stock()
+        lab.api.context.admission = NoRoles()
+        await lab.apply(service("engine", "router"))
+        await lab.run(0.5)
+        assert lab.cluster.tried["patch", "Role"] > 0
+        assert lab.cluster.tried["patch", "RoleBinding"] == 0
+        lab.mend_webhooks()
+        await lab.until(lab.is_ready)
+        assert lab.cluster.tried["patch", "RoleBinding"] == 1
 
     @pytest.mark.parametrize("mode", ["", RBG])
     async def test_at_rest_nothing_is_written(self, lab: ServiceLab, mode: str):
