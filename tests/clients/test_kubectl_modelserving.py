@@ -66,6 +66,15 @@ def test_the_example_of_the_requirement_works_with_kubectl_apply(k):
         assert_rows_of_the_requirement(pod, index)
 
 
+def test_gangs_that_a_plain_cluster_does_not_make_are_a_warning_and_no_obstacle(k):
+    asked = REQUIREMENT_001.replace("volcano.sh", "serving.volcano.sh", 1)
+    asked = asked.replace("lws-compatible-serving", "together")
+    gang = "  template:\n    gangPolicy: {minRoleReplicas: {worker: 1}}\n"
+    answer = k("apply", "-f", "-", stdin=asked.replace("  template:\n", gang))
+    assert "start with --gang volcano" in answer.stderr
+    k("wait", "--for=condition=Available", "modelserving/together", "--timeout=60s")
+
+
 def test_what_makes_no_sense_is_refused_in_upstreams_words(k):
     bad = REQUIREMENT_001.replace("name: lws\n", "name: nope\n").replace("-serving", "-bad")
     refused = k("apply", "-f", "-", stdin=bad, check=False)
