@@ -152,6 +152,7 @@ class TestRefusals:
         await lab.until(lab.is_available)
         await lab.edit("x", {"op": "add", "path": NOTES, "value": FORCED})
         await lab.until(lambda: lab.is_available() and lab.all(kinds.STATEFUL_SET) == [], 300)
+        assert FORCE not in (lab.find(SERVING, "x") or {})["metadata"].get("annotations", {})
         assert sorted(pods(lab)) == [f"x-{g}-default-0-{i}" for g in (0, 1) for i in (0, 1)]
 
     async def test_by_force_the_set_takes_its_pods_back(self, lab: Lab):
