@@ -179,7 +179,9 @@ class OperatorWork:
 def make_settings(gang: str, strategy: str, carrier: str) -> Settings:
     """The operator's settings for a cluster with this gang scheduler."""
     gangs = find_gangs(gang)
-    return Settings(strategy, carrier, gangs, TIERS) if gangs else Settings(strategy, carrier)
+    if not gangs:
+        return Settings(strategy, carrier, lacks_gangs=True)
+    return Settings(strategy, carrier, gangs, TIERS)
 
 
 def find_gangs(name: str) -> tuple[Dialect, ...]:

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from hashlib import sha1
 from pathlib import Path
 
 import pytest
 
 from client_tools import Tool
+from kohort.cluster.objects import Object
 from kohort.testing import Cluster, start_cluster
 from serving_examples import REQUIREMENT_001
 
@@ -37,6 +39,21 @@ def test_the_example_becomes_available_and_scales(k):
     assert row[:4] == ["llama", "3", "3", "3"]
 
 
+def assert_rows_of_the_requirement(pod: Object, index: int):
+    """Every row of the requirement's three tables, on a pod that the API server has stored."""
+    prefix, group = "leaderworkerset.sigs.k8s.io/", "lws-compatible-serving-0"
+    marks, notes = pod["metadata"]["labels"], pod["metadata"]["annotations"]
+    assert marks[prefix + "worker-index"] == str(index)
+    assert marks[prefix + "group-index"] == "0"
+    assert marks[prefix + "group-key"] == sha1(group.encode()).hexdigest()
+    assert (notes[prefix + "size"], notes[prefix + "replicas"]) == ("4", "1")
+    variables = {v["name"]: v["value"] for v in pod["spec"]["containers"][0]["env"]}
+    assert variables["LWS_LEADER_ADDRESS"] == variables["ENTRY_ADDRESS"]
+    assert variables["ENTRY_ADDRESS"] == f"{group}-worker-0-0.default"
+    assert variables["LWS_GROUP_SIZE"] == variables["GROUP_SIZE"] == "4"
+    assert variables["LWS_WORKER_INDEX"] == variables["WORKER_INDEX"] == str(index)
+
+
 def test_the_example_of_the_requirement_works_with_kubectl_apply(k):
     answer = k("apply", "-f", "-", stdin=REQUIREMENT_001)
     assert "workload.serving.volcano.sh" in answer.stderr, "no warning names the current group"
@@ -45,8 +62,17 @@ def test_the_example_of_the_requirement_works_with_kubectl_apply(k):
     chosen = "leaderworkerset.sigs.k8s.io/name=lws-compatible-serving"
     pods = json.loads(k("get", "pods", "-l", chosen, "-o=json").stdout)["items"]
     assert len(pods) == 4
-    variables = {v["name"]: v["value"] for v in pods[0]["spec"]["containers"][0]["env"]}
-    assert variables["LWS_GROUP_SIZE"] == variables["GROUP_SIZE"] == "4"
+    for index, pod in enumerate(sorted(pods, key=lambda pod: pod["metadata"]["name"])):
+        assert_rows_of_the_requirement(pod, index)
+
+
+def test_gangs_that_a_plain_cluster_does_not_make_are_a_warning_and_no_obstacle(k):
+    asked = REQUIREMENT_001.replace("volcano.sh", "serving.volcano.sh", 1)
+    asked = asked.replace("lws-compatible-serving", "together")
+    gang = "  template:\n    gangPolicy: {minRoleReplicas: {worker: 1}}\n"
+    answer = k("apply", "-f", "-", stdin=asked.replace("  template:\n", gang))
+    assert "start with --gang volcano" in answer.stderr
+    k("wait", "--for=condition=Available", "modelserving/together", "--timeout=60s")
 
 
 def test_what_makes_no_sense_is_refused_in_upstreams_words(k):

@@ -16,6 +16,7 @@ from kohort.testing import Cluster, start_cluster
 pytestmark = pytest.mark.clients
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "docs" / name for name in ("migrating-from-lws.md", "migrating-from-lws.zh.md")]
+CROWDED = "Where there is no room for both"
 SERVICES = ROOT / "docs" / "migrating-inferenceservices.md"
 COMMAND = re.compile(r"^\$ (.*)$", re.MULTILINE)
 EXAMPLE = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -32,12 +33,17 @@ def tool(cluster: Cluster, tmp_path: Path) -> Tool:
     return make_tool("kubectl", cluster.kubeconfig, tmp_path)
 
 
-def run_commands(page: Path, tool: Tool, folder: Path) -> dict[str, str]:
-    """What each command of a page prints; all of them succeed."""
+def find_section(page: str, title: str) -> str:
+    """The text of one section of a page."""
+    return page.split(f"\n## {title}\n")[1].split("\n## ", maxsplit=1)[0]
+
+
+def run_commands(text: str, tool: Tool, folder: Path) -> dict[str, str]:
+    """What each command of a text prints; all of them succeed."""
     shutil.copytree(ROOT / "examples", folder / "examples")
     path = f"{Path(sys.executable).parent}:{tool.environment['PATH']}"
     told = {}
-    for line in COMMAND.findall(page.read_text()):
+    for line in COMMAND.findall(text):
         done = subprocess.run(
             ["bash", "-c", line],
             cwd=folder,
@@ -53,15 +59,29 @@ def run_commands(page: Path, tool: Tool, folder: Path) -> dict[str, str]:
 
 
 def test_the_commands_of_the_guide_move_a_workload(tool: Tool, tmp_path: Path):
-    told = run_commands(PAGES[0], tool, tmp_path)
+    page = PAGES[0].read_text()
+    told = run_commands(page.replace(find_section(page, CROWDED), ""), tool, tmp_path)
     sizes = next(out for line, out in told.items() if "jsonpath" in line and "size" in line)
     assert sizes.split() == ["4"] * 8
     assert len(tool("get", "pods", "-o", "name").stdout.split()) == 8
+    leaders = tool("get", "pods", "-o", "jsonpath={.items[*].spec.containers[0].env[0].value}")
+    services = tool("get", "services", "-o", "jsonpath={.items[*].metadata.name}").stdout.split()
+    assert {each.removesuffix(".default") for each in leaders.stdout.split()} <= set(services)
+
+
+def test_the_commands_of_the_guide_move_a_workload_where_both_have_no_room(tmp_path: Path):
+    section = find_section(PAGES[0].read_text(), CROWDED)
+    with start_cluster(nodes=8, gpus_per_node=8, speed=20.0, operator=True) as small:
+        tool = make_tool("kubectl", small.kubeconfig, tmp_path)
+        run_commands(section, tool, tmp_path)
+        assert tool("get", "lws", "-o", "name").stdout == ""
+        listed = tool("get", "modelserving", "llama-ms", "--no-headers").stdout.split()
+        assert listed[:4] == ["llama-ms", "2", "2", "2"]
 
 
 def ask_about_groups(tool: Tool) -> list[list[int]]:
     """The groups that each command of the guide's section lists, in its order."""
-    section = PAGES[0].read_text().split("## Order and ranges of groups")[1].split("\n## ")[0]
+    section = find_section(PAGES[0].read_text(), "Order and ranges of groups")
     listed = []
     for line in COMMAND.findall(section):
         words = ["bash", "-c", line.replace("kubectl get", "kubectl -n many get")]
@@ -101,7 +121,7 @@ def test_the_example_of_roles_becomes_ready(tool: Tool):
 
 
 def test_the_commands_of_the_guide_move_a_service_there_and_back(tool: Tool, tmp_path: Path):
-    told = run_commands(SERVICES, tool, tmp_path)
+    told = run_commands(SERVICES.read_text(), tool, tmp_path)
     listed = [out for line, out in told.items() if line.startswith("kubectl get deployments")]
     assert listed and all("chat-engine" in out for out in listed)
     assert "chat" in next(out for line, out in told.items() if line == "kubectl get rbg chat")

@@ -63,6 +63,7 @@ class Settings:
     gangs: tuple[Dialect, ...] = ()  # dialects in use, the default first; empty: no gangs
     tiers: Tiers = field(default_factory=Tiers)  # for dialects that know tiers by labels of nodes
     has_usual: bool = True  # whether the first dialect also serves objects that name no dialect
+    lacks_gangs: bool = False  # whether the cluster is known to have no scheduler of gangs
     patches_pods: bool = True  # whether to patch new counts and missing keys into running pods
     beside: tuple[Object, ...] = field(default=(), compare=False)  # read because a webhook needs it
 

@@ -58,6 +58,12 @@ def test_selectors_are_rewritten_there_and_back(before: dict, after: dict):
     assert convert_back(service(after)).objects[1] == service(before)
 
 
+def test_an_autoscaler_of_another_kind_with_that_name_is_left_alone():
+    other = autoscaler("llama")
+    other["spec"]["scaleTargetRef"]["apiVersion"] = "leaderworkerset.example.com/v1"
+    assert convert(other).objects[1] == other
+
+
 def test_a_selector_of_a_leader_by_the_name_of_its_pod_follows():
     made = convert(service({POD_NAME: "llama-1"}))
     expected = {NEW + "group-name": "llama-1", NEW + "entry": "true"}

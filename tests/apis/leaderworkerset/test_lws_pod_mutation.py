@@ -41,6 +41,23 @@ def test_a_pod_without_a_workload_is_left_alone():
     assert mutate_pod(stranger) is stranger
 
 
+@pytest.mark.parametrize("kind", ["ModelServing", "RoleInstance", "ReplicaSet"])
+def test_a_pod_that_another_kind_of_workload_made_is_left_alone(kind: str):
+    """Such a pod has our labels for its own reasons; another controller has filled them in."""
+    pod = bare_pod("lw-2-serve-0-0", is_leader=True)
+    owner = {"apiVersion": "x/v1", "kind": kind, "name": "lw", "uid": "u", "controller": True}
+    pod["metadata"]["ownerReferences"] = [owner]
+    assert mutate_pod(pod) is pod
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "LeaderWorkerSet", "Pod"])
+def test_a_pod_that_a_set_or_its_carrier_made_is_not(kind: str):
+    pod = bare_pod("lw-2", is_leader=True)
+    owner = {"apiVersion": "x/v1", "kind": kind, "name": "lw", "uid": "u", "controller": True}
+    pod["metadata"]["ownerReferences"] = [owner]
+    assert labels_of(mutated(pod))[labels.GROUP_INDEX] == "2"
+
+
 def test_a_leader_learns_its_group_and_the_key_of_it():
     own = labels_of(mutated(bare_pod("lw-2", is_leader=True)))
     assert own[labels.GROUP_INDEX] == "2"

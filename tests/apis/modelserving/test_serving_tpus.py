@@ -57,6 +57,13 @@ def test_hosts_that_call_each_other_by_name_have_a_subdomain():
     assert find_subdomain(read_spec(asked())) == ""
 
 
+def test_tpus_of_a_role_out_of_scope_ask_for_no_subdomain():
+    roles = (role("front", workers=1), role("slice", workers=1, **both()))
+    for scope, policy in ((["front"], ""), (["slice"], "Shared"), ([], "Shared")):
+        found = serving(*roles, plugins=[{"name": "lws", "scope": {"roles": scope}}])
+        assert find_subdomain(read_spec(found)) == policy
+
+
 def test_a_subgroup_is_a_slice():
     config = {"subGroupPolicy": {"subGroupSize": 2}}
     four = serving(role(workers=3, **both()), plugins=[{"name": "lws", "config": config}])

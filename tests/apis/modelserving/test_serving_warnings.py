@@ -1,12 +1,17 @@
 """What is allowed and probably not meant: each is one sentence, and good objects get none."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from serving_builders import role, rolling, serving, template
 
+from kohort.apis.api import DEFAULTS, Settings
+from kohort.apis.gangs.dialects.kai import KAI
+from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.admission.warnings import warn_serving
+from kohort.apis.modelserving.api import MODEL_SERVING
 from kohort.cluster.objects import Object
 
 
@@ -91,3 +96,41 @@ def test_gangs_that_nothing_makes_are_a_warning_that_names_the_flag():
     assert "--gang volcano" in only(asked, has_gangs=False)
     assert warn_serving(asked, None, has_gangs=True) == []
     assert warn_serving(serving(), None, has_gangs=False) == []
+
+
+GANG = {"gangPolicy": {"minRoleReplicas": {"serve": 1}}}
+NO_GANGS = replace(DEFAULTS, lacks_gangs=True)
+
+
+def admit(asked: Object, settings: Settings) -> tuple[str, ...]:
+    """The warnings of the webhook, as kubectl shows them."""
+    (webhook,) = MODEL_SERVING.webhooks
+    answer = webhook.handle(asked, None, settings)
+    assert not answer.refusal
+    return answer.warnings
+
+
+@pytest.mark.parametrize(
+    ("settings", "more", "warns"),
+    [
+        (NO_GANGS, {}, True),
+        (replace(NO_GANGS, gangs=(VOLCANO,)), {}, False),
+        (replace(DEFAULTS, gangs=(KAI,)), {}, True),
+        (DEFAULTS, {}, False),
+        (DEFAULTS, {"schedulerName": "default-scheduler"}, True),
+        (NO_GANGS, {"annotations": {"kohort.dev/gang": "none"}}, False),
+    ],
+    ids=[
+        "a cluster without gangs",
+        "with those of its scheduler",
+        "with those of another scheduler",
+        "an operator elsewhere, where Volcano may be installed",
+        "a scheduler without gangs",
+        "a user who wants none",
+    ],
+)
+def test_the_webhook_tells_whether_gangs_that_a_user_asks_for_are_made(
+    settings: Settings, more: Any, warns: bool
+):
+    told = admit(serving(group=GANG, **more), settings)
+    assert any("--gang volcano" in each for each in told) == warns

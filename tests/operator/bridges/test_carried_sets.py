@@ -16,7 +16,8 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object, find_condition, labels_of, name_of
 
 CARRIED = {"kohort.dev/carrier": "modelserving"}
-FORCED = {**CARRIED, "kohort.dev/force": "true"}
+FORCE = "kohort.dev/force"
+FORCED = {**CARRIED, FORCE: "true"}
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 SERVING = MODEL_SERVING.kind
 NOTES = "/metadata/annotations"
@@ -151,7 +152,31 @@ class TestRefusals:
         await lab.until(lab.is_available)
         await lab.edit("x", {"op": "add", "path": NOTES, "value": FORCED})
         await lab.until(lambda: lab.is_available() and lab.all(kinds.STATEFUL_SET) == [], 300)
+        assert FORCE not in (lab.find(SERVING, "x") or {})["metadata"].get("annotations", {})
         assert sorted(pods(lab)) == [f"x-{g}-default-0-{i}" for g in (0, 1) for i in (0, 1)]
+
+    async def test_by_force_the_set_takes_its_pods_back(self, lab: Lab):
+        """The ModelServing goes with all that it has, before the set makes pods of its own."""
+        await start(lab)
+        await lab.edit("x", {"op": "replace", "path": NOTES, "value": {FORCE: "true"}})
+        await lab.until(lambda: bool(lab.all(kinds.STATEFUL_SET)), 120)
+        assert lab.find(SERVING, "x") is None
+        assert not [name for name in pods(lab) if "-default-" in name]
+        await lab.until(lab.is_available, 300)
+        assert sorted(pods(lab)) == ["x-0", "x-0-1", "x-1", "x-1-1"]
+        assert stalled(lab) == ("", "")
+
+    async def test_without_force_its_model_serving_keeps_the_pods(self, lab: Lab):
+        await start(lab)
+        gone = {"op": "replace", "path": NOTES, "value": {}}
+        with pytest.raises(ClusterError, match="the set has pods, and another carrier"):
+            await lab.edit("x", gone)
+        lab.remove_webhooks()
+        await lab.edit("x", gone)
+        await lab.run(60)
+        assert stalled(lab)[0] == "HasPods"
+        assert "ModelServing x carries" in stalled(lab)[1]
+        assert lab.find(SERVING, "x") is not None and lab.all(kinds.STATEFUL_SET) == []
 
     async def test_sets_of_another_controller_are_not_fought(self, lab: Lab):
         """What another controller makes stays, forced or not, and nothing more is written."""

@@ -18,6 +18,7 @@ from recorded_servings import Recorded, name_case, needs_recording, recordings
 
 pytestmark = needs_recording
 NOW = 1_800_000_000.0
+OWN = "modelserving.volcano.sh/"
 # A template that overwrites the label of its group: upstream's gang has a name of its own there.
 ODD = "kthena-router/ModelServing-ds1.5b-pd-disaggregation.yaml"
 
@@ -58,12 +59,18 @@ def test_at_rest_nothing_but_metadata_of_pods_is_written(case: Recorded):
 
 
 @pytest.mark.parametrize("case", recordings(), ids=name_case)
-def test_patches_of_pods_hold_metadata_alone(case: Recorded):
+def test_patches_of_pods_hold_the_keys_that_upstream_lacks_and_nothing_else(case: Recorded):
     for action in first_plan(case):
         if isinstance(action, Patch) and kind_of(action).name == "Pod":
             assert isinstance(action.patch, dict)
             assert set(action.patch) == {"metadata"}
-            assert set(action.patch["metadata"]) <= {"uid", "labels", "annotations"}
+            changed = action.patch["metadata"]
+            assert set(changed) <= {"uid", "labels", "annotations"} and changed["uid"]
+            assert {f"{OWN}{key}" for key in ("group-index", "group-hash")} == set(
+                changed["labels"]
+            )
+            added = {f"{OWN}{key}" for key in ("entry-name", "group-size", "replicas")}
+            assert set(changed["annotations"]) <= added
 
 
 @pytest.mark.parametrize("case", [c for c in recordings() if c.when == "at_rest"], ids=name_case)

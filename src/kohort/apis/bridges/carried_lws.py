@@ -4,7 +4,8 @@ LeaderWorkerSets whose pods a ModelServing makes: ``kohort.dev/carrier: modelser
 The operator makes the ModelServing by the conversion that users can run themselves; the set owns
 it, so it is deleted with the set. The operator reads the set's status from the pods, and counts no
 pod as updated before the ModelServing has observed its latest spec. A set whose pods have another
-carrier is left alone unless ``kohort.dev/force: "true"`` allows the operator to delete them.
+carrier is left alone unless ``kohort.dev/force: "true"`` allows the operator to delete them. So it
+is on the way back: the set makes no pods while its ModelServing exists.
 
 The operator fights no other controller: it acts on LeaderWorkerSets only while it holds the
 lease of that API. Where another controller is installed, or has made sets after the ModelServing,
@@ -47,6 +48,7 @@ from kohort.cluster.objects import (
     Kind,
     Object,
     annotations_of,
+    is_leaving,
     labels_of,
     metadata_of,
     name_of,
@@ -82,11 +84,15 @@ def carry_by_serving(base: Api) -> Api:
     """The LeaderWorkerSet API with ModelServing as one more carrier."""
 
     def read(snapshot: Snapshot) -> Reading[Any]:
-        return _read(snapshot) if is_carried(snapshot.root) else base.read(snapshot)
+        if is_carried(snapshot.root):
+            return _read(snapshot)
+        _refuse_return(snapshot)
+        return base.read(snapshot)
 
     def render(snapshot: Snapshot, reading: Reading[Any], plan: Plan) -> tuple[Action, ...]:
         if not is_carried(snapshot.root):
-            return base.render(snapshot, reading, plan)
+            former = _find_former(snapshot)
+            return base.render(snapshot, reading, plan) if former is None else _end(former)
         return () if reading.workload.is_leaving else tuple(_render(snapshot, reading.memory))
 
     def list_events(
@@ -155,6 +161,35 @@ def _find_own(snapshot: Snapshot) -> Whole | None:
             "LeaderWorkerSet: delete it, or choose another name",
         )
     return found
+
+
+def _find_former(snapshot: Snapshot) -> Whole | None:
+    """The ModelServing that carried a set which no longer asks for it."""
+    held: tuple[Whole, ...] = snapshot.all(labels.KIND)
+    return next((s for s in held if s.metadata.controller == uid_of(snapshot.root)), None)
+
+
+def _refuse_return(snapshot: Snapshot) -> None:
+    """Raise InvalidWorkload if the user has not allowed to delete the former carrier's pods."""
+    former = _find_former(snapshot)
+    is_free = former is None or former.metadata.is_leaving or is_leaving(snapshot.root)
+    if not is_free and annotations_of(snapshot.root).get(FORCE) != "true":
+        raise InvalidWorkload(
+            "HasPods",
+            f"ModelServing {name_of(snapshot.root)} carries the pods of this LeaderWorkerSet, and "
+            f'another carrier makes others: say {lws_labels.CARRIER}: "{CARRIER}" again, or '
+            f'{FORCE}: "true" to let them go',
+        )
+
+
+def _end(former: Whole) -> tuple[Action, ...]:
+    """Delete a ModelServing; it exists until all that it owns has gone."""
+    metadata = former.metadata
+    if metadata.is_leaving:
+        return ()
+    why = f"ModelServing {metadata.name} no longer carries its LeaderWorkerSet"
+    where = (labels.KIND, metadata.namespace, metadata.name, metadata.uid)
+    return (Delete(*where, propagation="Foreground", why=why),)
 
 
 def _find_leftovers(snapshot: Snapshot, held: Whole | None) -> tuple[SetFacts | PodFacts, ...]:

@@ -6,7 +6,8 @@ from typing import Any
 from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched, Webhook
 from kohort.apis.definitions.shapes import shape_of
 from kohort.apis.facts import Whole, read_node
-from kohort.apis.gangs.dialects.volcano import POD_GROUP
+from kohort.apis.gangs.dialect import NONE
+from kohort.apis.gangs.dialects.volcano import POD_GROUP, VOLCANO
 from kohort.apis.home import Home
 from kohort.apis.losses import Loss, Remaining
 from kohort.apis.modelserving import labels, names
@@ -18,6 +19,7 @@ from kohort.apis.modelserving.admission.validation import (
 from kohort.apis.modelserving.admission.warnings import warn_serving
 from kohort.apis.modelserving.definition import define_alias, define_model_serving
 from kohort.apis.modelserving.events import REPORTER
+from kohort.apis.modelserving.objects.gangs import choose_dialect
 from kohort.apis.modelserving.objects.instances import PodPlace
 from kohort.apis.modelserving.plugins.known import load_registry
 from kohort.apis.modelserving.pod_facts import ServingPod, find_serving, read_pod
@@ -28,7 +30,7 @@ from kohort.apis.modelserving.spec import DEFAULT_SCHEDULER
 from kohort.apis.modelserving.verbs import VERBS
 from kohort.cluster.fields import FieldError
 from kohort.cluster.kinds import CONTROLLER_REVISION, NODE, POD, SERVICE
-from kohort.cluster.objects import Kind, Object, name_of, namespace_of
+from kohort.cluster.objects import Kind, Object, annotations_of, name_of, namespace_of
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address
 
@@ -95,8 +97,18 @@ def _validate(serving: Object, old: Object | None, settings: Settings) -> Admiss
         *validate_serving(serving, old, load_registry(), dialects),
         *(_check_namesakes(serving, settings) if old is None else ()),
     ]
-    warnings = tuple(warn_serving(serving, old))
+    warnings = tuple(warn_serving(serving, old, has_gangs=_may_have_gangs(serving, settings)))
     return AdmissionResult(refusal=write_refusal(errors), warnings=warnings)
+
+
+def _may_have_gangs(serving: Object, settings: Settings) -> bool:
+    """Whether the operator makes gangs for an object, or its user wants none.
+
+    Volcano needs no flag: a webhook cannot know whether a cluster that is not ours has it.
+    """
+    known = settings.gangs or (() if settings.lacks_gangs else (VOLCANO,))
+    is_unwanted = annotations_of(serving).get(labels.GANG) == NONE
+    return is_unwanted or choose_dialect(serving, known) is not None
 
 
 def _check_namesakes(serving: Object, settings: Settings) -> list[FieldError]:

@@ -5,6 +5,9 @@ The StatefulSet controller makes all pods from one template, so the webhook adds
 between them: indices, keys, exclusive placement, variables. Each step first checks whether
 its work is done, so a second pass changes nothing. The given pod is never changed; parts
 that do not differ are shared.
+
+Pods of other workloads may have LeaderWorkerSet's labels, too: plugin `lws` of ModelServing writes
+them. Their own controller has given them their place, so the webhook leaves them alone.
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +22,15 @@ from kohort.apis.ordinals import find_ordinal
 from kohort.apis.subgroups import subgroup_index
 from kohort.apis.topology import find_pack
 from kohort.apis.tpu import Place
-from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
+from kohort.cluster.kinds import POD, STATEFUL_SET
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    find_controller,
+    labels_of,
+    name_of,
+    namespace_of,
+)
 from kohort.cluster.quantities import find_whole
 
 
@@ -34,6 +45,8 @@ class PodRefused:
 
 
 SUBGROUP = "subgroup"
+# The kinds that own pods of a set: on carrier `pods` the set itself, and leaders their workers.
+_MAKERS = (STATEFUL_SET.name, labels.KIND.name, POD.name)
 
 
 class _Refused(Exception):
@@ -52,12 +65,18 @@ def mutate_pod(
     pod: Object, *, namespace: str = "", gang: Joining | None = None
 ) -> Object | PodRefused:
     """The pod with labels and variables of its place; other pods are returned unchanged."""
-    if labels.NAME not in labels_of(pod):
+    if labels.NAME not in labels_of(pod) or _is_of_another(pod):
         return pod
     try:
         return _mutate(pod, namespace_of(pod) or namespace, gang)
     except (_Refused, UnreadableMember) as refusal:
         return PodRefused(str(refusal))
+
+
+def _is_of_another(pod: Object) -> bool:
+    """Whether a controller made the pod that makes none for LeaderWorkerSets."""
+    owner = find_controller(pod)
+    return owner is not None and owner.get("kind") not in _MAKERS
 
 
 def is_leader(pod: Object) -> bool:
