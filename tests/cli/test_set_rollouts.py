@@ -52,6 +52,10 @@ def test_a_set_gets_another_image_and_goes_back(kohort: RunKohort, hand: Hand):
     told = kohort("rollout", "undo", name)
     assert (told.code, image_of(hand.read())) == (0, "engine:1"), told.err
     assert "goes back to revision 1" in told.out
+    assert kohort("rollout", "status", name, "--timeout", "60s").code == 0
+    assert "3 (wanted)" in kohort("rollout", "history", name).out
+    told = kohort("rollout", "undo", name)
+    assert (told.code, image_of(hand.read())) == (0, "engine:2"), told.err
 
 
 def test_a_set_is_paused_and_goes_on(kohort: RunKohort, hand: Hand):

@@ -206,7 +206,7 @@ def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
     target = f"{picture.reference}{flag}{_role_flag(picture)}"
     if health.word is Word.READY:
         return ()
-    if health.word is Word.PAUSED:
+    if health.word is Word.PAUSED and picture.api.verbs is not None:
         return (f"kohort rollout resume {target}",)
     if health.word is Word.LEAVING and list_finalizers(picture.root):
         return (f"kubectl get {picture.api.kind.group_resource} {picture.name}{flag} -o yaml",)

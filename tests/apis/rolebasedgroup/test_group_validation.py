@@ -111,6 +111,22 @@ def test_templates_that_do_not_exist_and_names_that_collide_are_refused():
     assert error.path == "spec.roleTemplates[1].name"
 
 
+@pytest.mark.parametrize("name", ["A_b", "a.b", "-a", "r" * 50])
+def test_a_role_whose_objects_could_not_be_named_after_it_is_refused(name: str):
+    """Its Service needs a label of DNS, and the label of its revision has its name as a key."""
+    (error,) = validate_group(group(standalone(name)))
+    assert error.path == "spec.roles[0].name"
+    assert validate_group(group(standalone(name)), group(standalone(name))) == []
+    template = {"spec": {"roles": [standalone(name)]}}
+    inner = {"metadata": {"name": "s"}, "spec": {"groupTemplate": template}}
+    assert [e.path for e in validate_group_set(inner)] == ["spec.groupTemplate.spec.roles[0].name"]
+
+
+def test_role_names_that_objects_can_have_are_let_pass():
+    deployed = standalone("a.b", **typed("apps/v1/Deployment"))
+    assert validate_group(group(standalone("r" * 49), standalone("0"), deployed)) == []
+
+
 def test_two_levels_of_gangs_are_refused():
     notes = {labels.GANG: "true", labels.INSTANCE_GANG: "true"}
     (error,) = validate_group(group(standalone("a"), notes=notes))

@@ -2,16 +2,18 @@
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 from group_lab import GroupLab, leader_worker, standalone, start
+from test_coordinated_groups import policy, set_images
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.apiserver.api.requests import Patch, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.kinds import CONTROLLER_REVISION
-from kohort.cluster.objects import Object, labels_of, name_of
+from kohort.cluster.objects import Object, find_condition, is_true, labels_of, name_of
 from kohort.cluster.port import PatchType, Selection
 
 GRACE = {"rollingUpdate": {"maxUnavailable": 1, "inPlaceUpdateStrategy": {"gracePeriodSeconds": 5}}}
@@ -91,6 +93,57 @@ async def test_promise_a_revision_can_be_had_again(lab: GroupLab):
     await lab.until(lambda: lab.is_done() and lab.images() == {"engine:1"}, 120)
 
 
+async def test_promise_one_role_is_updated_before_another(lab: GroupLab):
+    """No instance of B changes before all of A have changed and are ready."""
+    order = {labels.UPDATE_ORDER: '{"pd": ["a", "b"]}'}
+    await lab.apply(policy({"rollingUpdate": {"maxSkew": "100%"}}, "a", "b", **order))
+    await start(lab, standalone("a", 3), standalone("b", 3))
+    await set_images(lab, "engine:2")
+    while not (lab.is_done() and lab.images() == {"engine:2"}):
+        await lab.run(0.25)
+        if "engine:2" in lab.images("b"):
+            assert lab.images("a") == {"engine:2"}
+            assert all(is_true(pod, "Ready") for pod in lab.pods("a").values())
+        assert lab.clock.elapsed() < 600
+
+
+async def test_promise_two_to_one_is_kept_while_scaling_and_upgrading(lab: GroupLab):
+    """At each moment A has at most one step more than twice as many as B, or as few."""
+    ratio = {labels.RATIO: '{"pd": {"a": 2, "b": 1}}'}
+    strategy = {
+        "rollingUpdate": {"maxSkew": "34%"},
+        "scaling": {"maxSkew": "34%", "progression": "OrderReady"},
+    }
+    await lab.apply(policy(strategy, "a", "b", **ratio))
+    scaled = standalone("b", 1, scalingAdapter={"enable": True})
+    await start(lab, standalone("a", 2), scaled)
+    await scale(lab, "x-b", 3)
+
+    def is_grown() -> bool:
+        return lab.is_done() and (len(lab.pods("a")), len(lab.pods("b"))) == (6, 3)
+
+    await _keep_ratio(lab, is_grown, lambda role: len(lab.pods(role)))
+    await set_images(lab, "engine:2")
+
+    def count_updated(role: str) -> int:
+        found = [p["spec"]["containers"][0]["image"] for p in lab.pods(role).values()]
+        return found.count("engine:2")
+
+    is_updated = lambda: lab.is_done() and lab.images() == {"engine:2"}  # noqa: E731
+    await _keep_ratio(lab, is_updated, count_updated)
+
+
+async def _keep_ratio(
+    lab: GroupLab, is_over: Callable[[], bool], count: Callable[[str], int]
+) -> None:
+    """Let it end; until then the shares of A (of 6) and B (of 3) differ by a step of each."""
+    end = lab.clock.elapsed() + 600
+    while not is_over():
+        await lab.run(0.25)
+        assert abs(count("a") / 6 - count("b") / 3) <= 0.34 + 1 / 6 + 1e-9
+        assert lab.clock.elapsed() < end
+
+
 class Steps:
     """The order in which things are seen to happen to the last decoder."""
 
@@ -118,8 +171,21 @@ class Steps:
             self.note("instance is patched")
         if kind == "RoleInstance" and name == "x-router-1" and "engine:2" in str(obj["spec"]):
             self.note("next instance is patched")
+        if kind == "RoleInstance" and name == "x-router-2" and "engine:2" in str(obj["spec"]):
+            self.read_instance(obj)
         if kind == "Pod" and name == "x-router-2":
             self.read_pod(obj)
+
+    def read_instance(self, instance: Object) -> None:
+        is_changed = (find_condition(instance, "RoleInstanceInPlaceUpdateReady") or {}).get(
+            "status"
+        )
+        if is_changed == "False" and not is_true(instance, "RoleInstanceReady"):
+            self.note("instance is unready")
+        (part,) = instance["status"]["componentStatuses"]
+        if "instance is unready" in self.seen and is_true(instance, "RoleInstanceReady"):
+            assert is_changed == "True" and part["updatedReplicas"] == part["size"] == 1
+            self.note("instance is ready")
 
     def read_pod(self, pod: Object) -> None:
         held = {c["type"]: c["status"] for c in pod.get("status", {}).get("conditions", ())}
@@ -142,7 +208,7 @@ class Steps:
 
 async def test_appendix_b_the_timeline_of_an_upgrade_in_place(lab: GroupLab):
     await start(lab, standalone(replicas=3, rolloutStrategy=GRACE))
-    before, steps = lab.uids(), Steps()
+    before, steps = (lab.uids(), nodes_of(lab), addresses_of(lab)), Steps()
     watched = (labels.INSTANCE_SET, CONTROLLER_REVISION, labels.INSTANCE, kinds.POD)
     tasks = [asyncio.ensure_future(steps.follow(lab, kind)) for kind in watched]
     await lab.settle()
@@ -155,11 +221,15 @@ async def test_appendix_b_the_timeline_of_an_upgrade_in_place(lab: GroupLab):
     order = ["set is patched", "instance is patched", "gates are closed", "grace begins"]
     order += ["image is patched", "container has restarted", "gates are open", "pod is ready"]
     order += ["next instance is patched"]
+    assert steps.seen.index("instance is unready") < steps.seen.index("instance is ready")
+    assert steps.seen.index("pod is ready") < steps.seen.index("instance is ready")
     assert [step for step in steps.seen if step in order] == order
     assert {"group revision", "set revision"} <= set(steps.seen[: steps.seen.index(order[1])])
     (held,) = lab.all(labels.INSTANCE_SET)
     assert held["status"]["currentRevision"] == held["status"]["updateRevision"]
-    assert lab.uids() == before
+    counts = {"name": "router", "replicas": 3, "readyReplicas": 3, "updatedReplicas": 3}
+    assert lab.status()["roleStatuses"] == [counts]
+    assert (lab.uids(), nodes_of(lab), addresses_of(lab)) == before
     assert not any(i["status"].get("restartCount") for i in lab.all(labels.INSTANCE))
 
 

@@ -151,3 +151,73 @@ async def test_rbg_roles_of_one_replica_are_updated_together(lab: GroupLab):
     for index in (0, 1):
         await lab.set_image("engine:2", index)
     await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 120)
+
+
+async def test_ris_surge_and_budget_together_keep_the_least_number_ready(lab: GroupLab):
+    role = standalone(replicas=4, **strategy(type="RecreatePod", maxSurge=1, maxUnavailable=1))
+    await start(lab, role)
+    await lab.set_image("engine:2")
+    lowest, most = 4, 0
+    while not (lab.is_done() and lab.images() == {"engine:2"}):
+        await lab.run(0.5)
+        lowest, most = min(lowest, ready(lab)), max(most, len(lab.all(labels.INSTANCE)))
+        assert lab.clock.elapsed() < 600
+    assert (lowest, most) == (3, 5) and len(lab.pods()) == 4
+
+
+async def test_ris_a_large_surge_makes_no_more_than_are_needed(lab: GroupLab):
+    role = standalone(replicas=2, **strategy(type="RecreatePod", maxSurge=10, maxUnavailable=0))
+    await start(lab, role)
+    await lab.set_image("engine:2")
+    most = 0
+    while not (lab.is_done() and lab.images() == {"engine:2"}):
+        await lab.run(0.5)
+        most = max(most, len(lab.all(labels.INSTANCE)))
+        assert ready(lab) >= 2
+        assert lab.clock.elapsed() < 600
+    assert most <= 4 and len(lab.pods()) == 2
+
+
+async def test_coordinated_policy_a_partition_goes_from_two_to_none(lab: GroupLab):
+    rule = {"name": "pd", "roles": ["a", "b"], "strategy": {"rollingUpdate": {"partition": 2}}}
+    head = {"apiVersion": labels.POLICY.api_version, "kind": labels.POLICY.name}
+    await lab.apply({**head, "metadata": {"name": "x"}, "spec": {"policies": [rule]}})
+    await start(lab, standalone("a", 4), standalone("b", 4))
+    for index in (0, 1):
+        await lab.set_image("engine:2", index)
+    await lab.run(120)
+    for role in ("a", "b"):
+        images = {n: p["spec"]["containers"][0]["image"] for n, p in lab.pods(role).items()}
+        assert [images[f"x-{role}-{i}"][-1] for i in range(4)] == ["1", "1", "2", "2"]
+    path = "/spec/policies/0/strategy/rollingUpdate/partition"
+    await lab.edit("x", {"op": "replace", "path": path, "value": 0}, kind=labels.POLICY)
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 240)
+
+
+async def test_inactive_pod_a_second_failure_during_a_restart_counts_no_second_one(lab: GroupLab):
+    await start(lab, leader_worker(replicas=1))
+    before = lab.uids()
+    await lab.fail_pod("x-engine-0-0")
+    await lab.fail_pod("x-engine-0-1")
+    await lab.until(lambda: not set(lab.uids().values()) & set(before.values()), 240)
+    await lab.until(lambda: len(lab.pods()) == 2 and lab.is_done(), 240)
+    (instance,) = lab.all(labels.INSTANCE)
+    assert instance["status"]["restartCount"] == 1
+
+
+async def test_restart_policy_stability_an_update_does_not_wait_for_a_back_off(lab: GroupLab):
+    role = leader_worker(replicas=1)
+    policy = {"type": "RecreateRoleInstanceOnPodRestart", "baseDelaySeconds": 3000}
+    role["leaderWorkerPattern"]["restartPolicyConfig"] = {**policy, "maxDelaySeconds": 3000}
+    await start(lab, role)
+    for wait in (False, True):
+        before = lab.uids()
+        await lab.fail_pod("x-engine-0-1")
+        if wait:
+            await lab.run(60)
+            assert lab.uids() == before
+        else:
+            await lab.until(lambda: not set(lab.uids().values()) & set(before.values()), 240)  # noqa: B023
+            await lab.until(lambda: len(lab.pods()) == 2 and lab.is_done(), 240)
+    await lab.set_image("engine:2", 0, "leaderWorkerPattern")
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 240)

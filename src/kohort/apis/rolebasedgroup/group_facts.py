@@ -38,6 +38,7 @@ from kohort.apis.rolebasedgroup.revision import (
     StoredRevision,
     at_revision,
     find_current,
+    find_newest,
     hash_group,
     hash_roles,
     hash_set,
@@ -171,7 +172,7 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
     sets = {name_of(found): found for found in map(orjson.loads, inputs.sets)}
     owned = sort_revisions(inputs.revisions)
     own = tuple(revision for revision, _ in owned[uid_of(group)])
-    current = find_current(own, write_group_data(group))
+    current = find_newest(own, write_group_data(group))
     failures = read_failures_of(owned[uid_of(group)], current)
     profiles = {name_of(r): r for r in references if r["kind"] == labels.PROFILE.name}
     hashes = hash_roles(group)

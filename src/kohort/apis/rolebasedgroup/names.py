@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from hashlib import sha1
 
 from kohort.apis.ordinals import find_ordinal
+from kohort.cluster.names import check_label
 
 NAME_MAX = 63
+ROLE_MAX = 49  # with what stands before it, the longest name of a label
 NO_ORDINAL = -1
 _GROUP_REVISION_MAX = 220  # characters of the group's name in a revision's name
 _REVISION_MAX = 223  # characters of an owner's name in a revision's name
@@ -131,6 +133,14 @@ def group_hash(namespace: str, group: str) -> str:
 def hash_text(text: str) -> str:
     """SHA-1 in hexadecimal, for names only, never for security."""
     return sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def check_role_name(role: str, may_have_dots: bool) -> tuple[str, ...]:
+    """Why objects cannot be named after a role: its workload, its Service, the revision's label."""
+    found = check_label(role.replace(".", "-") if may_have_dots else role)
+    if len(role) > ROLE_MAX:
+        found = (f"must be no more than {ROLE_MAX} characters: a label key holds it",)
+    return found
 
 
 def list_collisions(group: str, roles: Iterable[str]) -> list[str]:

@@ -100,8 +100,9 @@ class PodActions:
 
     def _keep(self, work: "_InstanceWork", *, is_moving: bool) -> Iterator[Action]:
         wanted = {place.name for place in work.instance.places}
+        kept = work.list_kept([name for name in work.pods if name not in wanted])
         for name, pod in work.pods.items():
-            if name not in wanted and not pod.metadata.is_leaving:
+            if name not in wanted and not pod.metadata.is_leaving and name not in kept:
                 yield _delete(pod, "its instance has no such pod")
             elif name in work.renewed:
                 yield _delete(pod, "it has ended")
@@ -239,6 +240,14 @@ class _InstanceWork:
     def is_first(self, pod: RolePod) -> bool:
         """Whether the only pod of the instance has no gate set yet, open or closed."""
         return self.is_alone and not any(pod.find_condition(gate) for gate in GATES)
+
+    def list_kept(self, surplus: list[str]) -> set[str]:
+        """The surplus pods that stay until pods of other components have gone."""
+        if not surplus:
+            return set()
+        parts = {n: self.pods[n].metadata.labels.get(labels.COMPONENT_NAME, "") for n in surplus}
+        kept = self.role.spec.list_kept(set(parts.values()))
+        return {name for name, part in parts.items() if part in kept}
 
     @property
     def grace_seconds(self) -> float:

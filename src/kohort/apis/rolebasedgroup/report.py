@@ -174,13 +174,13 @@ def read_state(
     pods = reading.memory.pods.get(instance.metadata.uid, {})
     unready = next((p.name for p in instance.places if not _serves(instance, pods, p.name)), "")
     failure = next((f for f in role.failures if f.ordinal == ordinal), None)
+    is_updated = all(p.name in pods and is_current(instance, pods[p.name]) for p in instance.places)
     return InstanceState(
         components=tuple(_count_components(instance, pods)),
         revision=role.find_revision(_find_hash_owner(instance, pods)),
         unready=unready,
-        is_updated=all(
-            p.name in pods and is_current(instance, pods[p.name]) for p in instance.places
-        ),
+        is_updated=is_updated,
+        is_complete=is_updated and all(map(is_update_complete, pods.values())),
         is_amended=instance.metadata.generation > 1,
         restarts=failure.count if failure else 0,
         restarted_at=write_moment(failure.at) if failure else "",

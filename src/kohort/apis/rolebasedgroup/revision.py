@@ -5,6 +5,10 @@ Upstream hashes JSON as Go writes it; we do the same, so a group that upstream m
 revision. Replicas are left out of the hash, so scaling rolls nothing. A group's revision is FNV-1a
 over all roles; a role's is FNV-1a over that role with the template that it refers to. Sets
 are hashed as StatefulSets are: FNV-1, followed by a count of collisions.
+
+The highest number is the present revision, for upstream's commands as for ours. Roles that come
+back are stored again under the next number, and the template of a set by hand, whose revision is
+named by its hash alone, gets the next number.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -122,6 +126,11 @@ def find_current(stored: Iterable[StoredRevision], data: Object) -> StoredRevisi
     wanted = write_bytes(data)
     same = [each for each in stored if write_bytes(each.data) == wanted]
     return max(same, key=lambda each: each.number, default=None)
+
+
+def find_newest(stored: Sequence[StoredRevision], data: Object) -> StoredRevision | None:
+    """The revision with the highest number, if it has exactly this data."""
+    return find_current(stored[-1:], data)
 
 
 def next_number(stored: Iterable[StoredRevision]) -> int:

@@ -130,7 +130,7 @@ class GroupFacts:
     delegated: Mapping[str, DelegatedRole]  # roles with another workload kind
     hash: str  # of all roles
     stored: tuple[StoredRevision, ...] = ()  # of the group, lowest number first
-    current: StoredRevision | None = None  # the one with the roles of the current spec
+    current: StoredRevision | None = None  # the newest, if it has the roles of the current spec
     rules: tuple[Rule, ...] = ()
     # By role, the revision of instances that the newest stored roles asked for; empty unless the
     # user has just asked for other roles.

@@ -7,7 +7,7 @@ form. Percentages are resolved as upstream does for RoleInstanceSets: the partit
 the surge up, and ``maxUnavailable`` down, or up if there is no surge.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -17,6 +17,7 @@ from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.problems import Problem
 from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object
+from kohort.model.cycles import find_cycle
 from kohort.model.policies import Amendment
 
 LEADER, WORKER = "leader", "worker"
@@ -72,6 +73,7 @@ class ComponentSpec:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     start_after: tuple[str, ...] = ()
+    delete_after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,25 @@ class RoleSpec:
     def find_component(self, name: str) -> ComponentSpec | None:
         """The component of that name."""
         return next((each for each in self.components if each.name == name), None)
+
+    def list_kept(self, shrinking: Collection[str]) -> frozenset[str]:
+        """
+        The components whose surplus pods stay until those of others have gone.
+
+        Components go in the reverse order of their start, and after those that ``deleteAfter``
+        names. Components that wait for each other in a cycle have no order.
+        """
+        before = {
+            each.name: (*each.delete_after, *self._list_later(each.name))
+            for each in self.components
+        }
+        if find_cycle(before):
+            return frozenset()
+        waits = (name for name, others in before.items() if not set(others).isdisjoint(shrinking))
+        return frozenset(waits)
+
+    def _list_later(self, name: str) -> Iterator[str]:
+        return (each.name for each in self.components if name in each.start_after)
 
 
 def read_lifecycle(lifecycle: Any) -> LifecycleSpec:

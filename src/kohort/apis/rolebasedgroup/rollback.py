@@ -24,9 +24,10 @@ def find_fallback(
     stored: Iterable[StoredRevision], current: StoredRevision | None
 ) -> StoredRevision | None:
     """The revision that roles go back to: the newest that served, if the current one never did."""
-    if current is None or current.has_served:
-        return None
     served = [each for each in stored if each.has_served]
+    # Roles that come back have a new revision, which has served under its former number.
+    if current is None or any(each.hash == current.hash for each in served):
+        return None
     return max(served, key=lambda each: each.number, default=None)
 
 

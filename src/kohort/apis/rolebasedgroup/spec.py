@@ -300,6 +300,7 @@ def _read_component(entry: Object, role: str, problems: list[Problem]) -> Compon
         labels=marks,
         annotations=notes,
         start_after=tuple(map(str, as_list((found or {}).get("startAfter")))),
+        delete_after=tuple(map(str, as_list((found or {}).get("deleteAfter")))),
     )
 
 

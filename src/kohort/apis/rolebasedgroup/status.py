@@ -141,7 +141,8 @@ class InstanceState:
     components: tuple[ComponentCounts, ...]
     revision: str  # the name of the revision whose hash the pods should have
     unready: str = ""  # the first pod that is not ready; empty: all pods are
-    is_updated: bool = True
+    is_updated: bool = True  # all pods have its revision
+    is_complete: bool = True  # and all containers run the images of it
     is_amended: bool = False  # it was updated in place at least once
     restarts: int = 0
     restarted_at: str = ""
@@ -157,7 +158,7 @@ def write_instance_status(instance: Object, state: InstanceState, now: str) -> O
     pods["message"] = "Ready" if is_ready else _describe(instance, state.unready)
     conditions = [ready if is_ready else {**ready, "message": "NotReady"}, pods]
     if state.is_amended:
-        conditions.append({"type": IN_PLACE_READY, "status": _truth(state.is_updated)})
+        conditions.append({"type": IN_PLACE_READY, "status": _truth(state.is_complete)})
     is_restarting = state.restarts > 0 and not is_ready
     if is_restarting or _find(old, RESTARTING):
         said = _say(is_restarting, "RestartPolicyTriggered", "Restarted")

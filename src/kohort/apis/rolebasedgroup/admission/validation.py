@@ -172,9 +172,20 @@ def _check_own(group: Object, path: str = _PLAIN) -> Iterator[FieldError]:
         if problem.message.startswith("unsupported workload type"):
             continue  # every write is checked for this above
         yield _write(problem, places, path, notes)
+    for index, role in enumerate(_roles_of(group)):
+        for why in names.check_role_name(str(role.get("name")), _has_dots(role)):
+            yield FieldError(
+                FieldErrorType.INVALID, f"{path}.roles[{index}].name", why, role["name"]
+            )
     for name in names.list_collisions(name_of(group), places):
         why = "after the cut to 63 characters, several roles would have objects of this name"
         yield FieldError(FieldErrorType.DUPLICATE, f"{path}.roles", why, name)
+
+
+def _has_dots(role: Object) -> bool:
+    """Whether the name of a role may have dots: a Deployment has no Service named after it."""
+    named = as_map(role.get("annotations")).get(labels.WORKLOAD_TYPE)
+    return WORKLOAD_TYPES.get(str(named)) == DEPLOYMENT
 
 
 def _write(

@@ -23,6 +23,7 @@ from kohort.apis.rolebasedgroup.problems import FAILED_WORKLOAD, Problem
 from kohort.apis.rolebasedgroup.revision import (
     INSTANCE_HISTORY,
     find_current,
+    find_newest,
     hash_set,
     write_set_data,
 )
@@ -88,9 +89,10 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
     wanted = asked if is_set else _without_policies(asked)
     owned = sort_revisions(inputs.revisions)[uid_of(root)]
     stored = tuple(revision for revision, _ in owned)
-    current = find_current(stored, write_set_data(wanted))
+    same = find_current(stored, write_set_data(wanted))
+    current = find_newest(stored, write_set_data(wanted))
     found = hash_set(wanted)
-    target = current.name if current else names.revision_name(name_of(root), found)
+    target = same.name if same else names.revision_name(name_of(root), found)
     known = as_map(root.get("status")).get("currentRevision") or ""
     failures = read_failures_of(owned, current)
     facts = RoleFacts(
@@ -108,7 +110,7 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
         spec=spec,
         roles=give_ports({role.name: facts}, {name_of(root): root}),
         delegated={},
-        hash=current.hash if current else found,
+        hash=same.hash if same else found,
         stored=stored,
         current=current,
     )

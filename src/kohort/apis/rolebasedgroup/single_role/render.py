@@ -19,7 +19,7 @@ from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.render import note_failures
-from kohort.apis.rolebasedgroup.revision import list_outdated
+from kohort.apis.rolebasedgroup.revision import list_outdated, next_number
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
 from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.apis.rolebasedgroup.set_actions import SetActions
@@ -74,7 +74,8 @@ def _actions(
         return
     gangs = GangActions(_without_gang(snapshot), reading, plan)
     extras = PodExtras(snapshot, reading)
-    yield from sets.store_role(role)
+    numbered = tuple(_number_anew(sets, role))
+    yield from numbered or sets.store_role(role)
     yield from _store_ports(snapshot, role, kind)
     yield from note_failures(reading, plan, sets)
     step = plan.steps.get(Line(0, role.spec.name))
@@ -93,6 +94,15 @@ def _without_gang(snapshot: Snapshot) -> Snapshot:
     root = snapshot.root
     notes = {k: v for k, v in annotations_of(root).items() if k != labels.GANG}
     return replace(snapshot, root={**root, "metadata": {**root["metadata"], "annotations": notes}})
+
+
+def _number_anew(sets: SetActions, role: RoleFacts) -> Iterator[Action]:
+    """Give a stored template that is asked for again the highest number, as upstream does."""
+    for stored in () if role.is_stored else sets.list_own_revisions():
+        if stored.metadata.name == role.target:
+            address = Address(CONTROLLER_REVISION, stored.metadata.namespace, role.target)
+            body = {"metadata": {"uid": stored.metadata.uid}, "revision": next_number(role.stored)}
+            yield Patch(address, body, why=f"{role.target}: its template is asked for again")
 
 
 def _store_ports(snapshot: Snapshot, role: RoleFacts, kind: Kind) -> Iterator[Action]:

@@ -25,7 +25,7 @@ def _read_revision(revision: Object) -> tuple[int, str, Object] | None:
     if found is None or not template:
         return None
     kept = {key: value for key, value in template.items() if key != "$patch"}
-    return found.number, found.name, {_TEMPLATE: kept}
+    return found.number, found.hash, {_TEMPLATE: kept}
 
 
 def _go_back(root: Object, revision: StoredRevision, role: str) -> Object:

@@ -9,7 +9,12 @@ from kohort.apis.rolebasedgroup.definition import define_warmup
 from kohort.apis.rolebasedgroup.pod_facts import read_pod as read_role_pod
 from kohort.apis.rolebasedgroup.warmup.read import read
 from kohort.apis.rolebasedgroup.warmup.render import render
-from kohort.apis.rolebasedgroup.warmup.report import list_events, start_status, write_status
+from kohort.apis.rolebasedgroup.warmup.report import (
+    list_events,
+    read_verdict,
+    start_status,
+    write_status,
+)
 from kohort.apis.rolebasedgroup.warmup.targets import find_group
 from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.objects import Object, namespace_of
@@ -44,6 +49,7 @@ ROLE_BASED_GROUP_WARMUP = Api(
     render=render,
     write_status=write_status,
     start_status=start_status,
+    read_verdict=read_verdict,
     list_events=list_events,
     references=(
         # Read as groups read them, so that both share one watch.

@@ -2,18 +2,19 @@
 
 from collections.abc import Iterator
 
-from kohort.apis.api import ExecutionSummary, Reading, Snapshot
-from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.apis.api import ExecutionSummary, Reading, Snapshot, StatusVerdict
+from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects
 from kohort.apis.rolebasedgroup.warmup.decisions import ENDED, Decision, WarmupPhase, decide
 from kohort.apis.rolebasedgroup.warmup.read import Memory
 from kohort.cluster.actions import Create
 from kohort.cluster.conditions import put
-from kohort.cluster.objects import Object, name_of
+from kohort.cluster.objects import Object, find_condition, name_of
 from kohort.cluster.timestamps import write_moment
 from kohort.model.plans import Plan
-from kohort.model.reasons import Notice
+from kohort.model.reasons import Notice, count
 
 COMPLETE, FAILED, VOLUME_CONFLICT = "Complete", "Failed", "VolumeConflict"
+WAITING_FOR_NODES = "WaitingForNodes"
 _NOTHING = {"desired": 0, "active": 0, "succeeded": 0, "failed": 0}
 
 
@@ -71,6 +72,30 @@ def _merge(root: Object, conditions: list[Object], now: str) -> list[Object]:
     for said in conditions:
         merged = put(merged, {**said, "observedGeneration": generation}, now)
     return merged
+
+
+def read_verdict(root: Object) -> StatusVerdict | None:
+    """How a warm-up is, by its phase; None before its first node or result."""
+    status = as_map(root.get("status"))
+    phase = status.get("phase")
+    for kind, word in ((COMPLETE, "ready"), (FAILED, "broken")):
+        found = find_condition(root, kind) or {}
+        if phase in ENDED and found.get("status") == "True":
+            return StatusVerdict(word, str(found.get("reason")), str(found.get("message")))
+    if phase == WarmupPhase.PAUSED:
+        return StatusVerdict("paused", "Paused", f"a user has paused it: {_say_counts(status)}")
+    if phase == WarmupPhase.RUNNING:
+        return StatusVerdict("starting", WAITING_FOR_NODES, _say_counts(status))
+    return None
+
+
+def _say_counts(status: Object) -> str:
+    number = {key: as_int(status.get(key), 0) for key in _NOTHING}
+    active, failed = number["active"], number["failed"]
+    said = [f"{number['succeeded']} of {count(number['desired'], 'node', 'nodes')} are warm"]
+    said += [count(active, "is", "are") + " being warmed"] if active else []
+    said += [count(failed, "has", "have") + " failed"] if failed else []
+    return ", ".join(said)
 
 
 def list_events(
