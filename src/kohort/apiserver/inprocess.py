@@ -3,9 +3,11 @@ The ``Cluster`` port on an API in the same process: no sockets, the same answers
 
 A controller that runs on it cannot tell that it is not the HTTP client. Objects
 are copied on their way in and out, so neither side can change what the other holds.
+An error has the class that its code has over HTTP: a webhook chooses the code of its refusal.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import orjson
@@ -20,7 +22,8 @@ from kohort.apiserver.api.requests import (
     User,
     WriteOptions,
 )
-from kohort.cluster.errors import NotFound, WatchExpired
+from kohort.cluster.errors import ClusterError, NotFound, WatchExpired
+from kohort.cluster.http.answers import read_status
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Listing, PatchType, Selection, WatchEvent
 from kohort.cluster.selectors import parse_field_selector, parse_label_selector
@@ -43,12 +46,14 @@ class InProcessCluster:
     async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
         """Create an object; returns the object as stored."""
         target = self._target(kind, namespace)
-        return _read(await self.api.create(target, _copy(obj), self._options()))
+        with _errors_by_code():
+            return _read(await self.api.create(target, _copy(obj), self._options()))
 
     async def dry_run_create(self, kind: Kind, namespace: str, obj: Object) -> Object:
         """Create with dryRun; returns the object that a create would store."""
         options = replace(self._options(), dry_run=True)
-        return _read(await self.api.create(self._target(kind, namespace), _copy(obj), options))
+        with _errors_by_code():
+            return _read(await self.api.create(self._target(kind, namespace), _copy(obj), options))
 
     async def read(self, address: Address) -> Object:
         """Read one object from the store."""
@@ -57,7 +62,8 @@ class InProcessCluster:
     async def update(self, address: Address, obj: Object) -> Object:
         """Replace an object; its resourceVersion guards against other writers."""
         target = self._place(address)
-        return _read(await self.api.update(target, _copy(obj), self._options()))
+        with _errors_by_code():
+            return _read(await self.api.update(target, _copy(obj), self._options()))
 
     async def patch(
         self,
@@ -71,14 +77,16 @@ class InProcessCluster:
         """Patch an object; returns the object as stored."""
         content = Patch(form, orjson.loads(orjson.dumps(patch)))
         options = self._options(manager, force=force)
-        return _read(await self.api.patch(self._place(address), content, options))
+        with _errors_by_code():
+            return _read(await self.api.patch(self._place(address), content, options))
 
     async def delete(
         self, address: Address, *, uid: str = "", propagation: str = "", grace: int | None = None
     ) -> None:
         """Delete an object, only with that uid if one is given."""
         options = DeleteOptions(grace, propagation or None, uid, user=self._user)
-        await self.api.delete(self._place(address), options)
+        with _errors_by_code():
+            await self.api.delete(self._place(address), options)
 
     async def list(self, selection: Selection) -> Listing:
         """List all selected objects."""
@@ -114,6 +122,17 @@ class InProcessCluster:
         if resource is None:
             raise NotFound("the server could not find the requested resource", details={})
         return Target(resource, namespace if kind.namespaced else "", name, part)
+
+
+@contextmanager
+def _errors_by_code() -> Iterator[None]:
+    """Raise an error that chose its own code as the HTTP client would."""
+    try:
+        yield
+    except ClusterError as error:
+        if error.code == type(error).code:
+            raise
+        raise read_status(error.status(), error.code) from error
 
 
 def _choose(selection: Selection, version: str = "") -> ListOptions:

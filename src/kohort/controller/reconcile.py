@@ -55,6 +55,7 @@ from kohort.views.health import Health, Word
 # No watch event announces that the API server serves a kind again while it has no objects.
 ABSENT_RECHECK_SECONDS = 30.0
 PUT_BACKS_FORGOTTEN_SECONDS = 600.0
+_DENIED = "denied the request"  # by a webhook, whatever code it chose
 
 
 @dataclass(slots=True)
@@ -224,9 +225,8 @@ class Reconciler:
                 memory.note_put_back(action, elapsed)
             kind = kind_of(outcome.action)
             if outcome.result in (Result.REFUSED, Result.TAKEN) and not _is_quota(outcome):
-                # A scheduler's queue may open without a watch event, so try again later.
-                may_change = outcome.result is Result.TAKEN or kind in gangs
-                memory.refusals.note(action, outcome.message, elapsed if may_change else None)
+                tried_at = elapsed if kind in gangs or _may_be_allowed(outcome) else None
+                memory.refusals.note(action, outcome.message, tried_at)
             elif outcome.result is Result.DONE and kind in gangs:
                 known = memory.pruned.get(kind, frozenset())
                 memory.pruned[kind] = _keep_unasked(known, outcome) | outcome.find_dropped()
@@ -390,6 +390,12 @@ def _may_succeed_later(outcome: Outcome) -> bool:
 def _is_judged(outcomes: list[Outcome]) -> bool:
     """Whether the API server answered every request for good; a full quota is an answer, too."""
     return all(_is_quota(o) or not _may_succeed_later(o) for o in outcomes)
+
+
+def _may_be_allowed(outcome: Outcome) -> bool:
+    """Whether the API server may take a refused request later, though no watch event says so."""
+    is_denied = isinstance(outcome.error, Forbidden) or _DENIED in outcome.message
+    return outcome.result is Result.TAKEN or is_denied
 
 
 def _is_quota(outcome: Outcome) -> bool:

@@ -3,8 +3,8 @@ Requests that the API server has refused, by verb and address.
 
 The operator does not send the same request again while the spec stays the same: it knows the
 answer. A request with another body for the same object is a new request. A name that another
-object holds may become free, and a scheduler may open a queue, without any watch event: the
-operator tries those requests again after a while.
+object holds may become free, a scheduler may open a queue, and a policy, a permission or what a
+webhook reads may change, without any watch event: the operator tries those again after a while.
 """
 
 from dataclasses import dataclass

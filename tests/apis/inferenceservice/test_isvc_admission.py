@@ -5,7 +5,10 @@ from isvc_builders import (
     known,
     model,
     model_format,
+    multi_node,
     needs_shared,
+    planned,
+    rbg,
     resolved,
     runtime,
     service,
@@ -15,6 +18,7 @@ from isvc_builders import (
 from kohort.apis.inferenceservice.admission.defaults import default_service
 from kohort.apis.inferenceservice.admission.runtimes import validate_runtime
 from kohort.apis.inferenceservice.admission.validation import validate_service
+from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.runtimes import read_runtime
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode
 
@@ -110,6 +114,42 @@ NOTES = "metadata.annotations"
 )
 def test_annotations_of_autoscalers_are_checked(notes: dict, path: str):
     assert fields(service(annotations=notes)) == [path]
+
+
+@pytest.mark.parametrize(
+    ("key", "good", "bad"),
+    [
+        ("rolling-update-type", ["InPlaceOnly", "RecreatePod"], ["Wrong", "recreatepod"]),
+        ("coordination-max-skew", ["0", "2", "10%", "100%"], ["x", "-1", "10 %", "1.5%", "²"]),
+    ],
+)
+def test_annotations_of_groups_are_checked(key: str, good: list[str], bad: list[str]):
+    for value in good:
+        assert fields(rbg(annotations={f"kohort.dev/{key}": value})) == [], value
+        planned(rbg(annotations={f"kohort.dev/{key}": value}, decoder={}), model(), multi_node())
+    for value in bad:
+        obj = rbg(annotations={f"kohort.dev/{key}": value}, decoder={})
+        assert fields(obj) == [f"{NOTES}[kohort.dev/{key}]"], value
+        with pytest.raises(ServiceError, match=f"annotation kohort.dev/{key} must be"):
+            planned(obj, model(), multi_node())
+
+
+@pytest.mark.parametrize("mode", ["RolebasedGroup", "Raw", "rolebasedgroup"])
+def test_a_mode_that_there_is_not_is_warned_of(mode: str):
+    _, warnings = validate_service(service(annotations={MODE: mode}))
+    told = (
+        f"annotation ome.io/deploymentMode {mode} names no deployment mode, so the default is "
+        "used: write RawDeployment, Serverless, MultiNode, MultiNodeRayVLLM, VirtualDeployment "
+        "or RoleBasedGroup"
+    )
+    assert warnings == [told]
+    assert told in planned(service(annotations={MODE: mode})).warnings
+
+
+@pytest.mark.parametrize("mode", ["RoleBasedGroup", "PDDisaggregated", "MultiNode", ""])
+def test_modes_that_users_and_the_webhook_write_are_not_warned_of(mode: str):
+    assert validate_service(service(annotations={MODE: mode})) == ([], [])
+    assert planned(service(annotations={MODE: mode})).warnings == ()
 
 
 @pytest.mark.parametrize(

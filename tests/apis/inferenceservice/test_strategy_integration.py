@@ -24,8 +24,9 @@ from kohort.apis.inferenceservice.models import BaseModel, Storage, VersionedNam
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution import ReferencedObjects
 from kohort.apis.inferenceservice.spec import read_service
+from kohort.apis.inferenceservice.status import write_status
 from kohort.apis.inferenceservice.strategies.registry import load_manager
-from kohort.cluster.kinds import AUTOSCALER, BUDGET, SERVICE
+from kohort.cluster.kinds import AUTOSCALER, BUDGET, DEPLOYMENT, SERVICE
 
 BOTH = (model(), runtime(decoderConfig={"runner": RUNNER}))
 
@@ -170,6 +171,10 @@ def test_the_worked_example_has_these_services_and_autoscaler():
     assert external["ports"][0]["port"] == 8080
     scaler = plan.find(AUTOSCALER, "deepseek-v3-router")["spec"]
     assert (scaler["minReplicas"], scaler["maxReplicas"]) == (1, 1)
+    target = {"type": "Utilization", "averageUtilization": 80}
+    assert scaler["metrics"] == [
+        {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+    ]
     budget = plan.find(BUDGET, "deepseek-v3-router")["spec"]
     assert budget["maxUnavailable"] == 1
 
@@ -187,7 +192,69 @@ def test_the_worked_example_as_a_group():
         assert target["name"] == f"deepseek-v3-{role}"
     workloads = {"Deployment", "LeaderWorkerSet"}
     kept = {name for name in APART if name.split()[0] not in workloads}
-    assert kept <= names_of(plan)
+    around = {"HorizontalPodAutoscaler", "PodDisruptionBudget"}
+    more = {f"{kind} deepseek-v3-{part}" for kind in around for part in ("engine", "decoder")}
+    assert names_of(plan) == {*kept, *more, "RoleBasedGroup deepseek-v3"}
+
+
+@needs_shared
+@pytest.mark.parametrize("component", ["engine", "decoder"])
+def test_leaders_and_workers_of_the_worked_example_are_those_of_its_set(component: str):
+    """But for variables that name what LeaderWorkerSet calls otherwise."""
+    roles = example({"ome.io/deploymentMode": "RoleBasedGroup"}).find(
+        kinds.ROLE_BASED_GROUP, "deepseek-v3"
+    )["spec"]["roles"]
+    pattern = next(r for r in roles if r["name"] == component)["leaderWorkerPattern"]
+    group = example().find(kinds.LEADER_WORKER_SET, f"lws-deepseek-v3-{component}")["spec"]
+    template = group["leaderWorkerTemplate"]
+    for ours, theirs in (
+        (pattern["template"]["spec"], template["leaderTemplate"]["spec"]),
+        (pattern["workerTemplatePatch"]["spec"], template["workerTemplate"]["spec"]),
+    ):
+        (mine,), (other,) = ours["containers"], theirs["containers"]
+        assert [entry["name"] for entry in mine["env"][:3]] == [
+            "LWS_LEADER_ADDRESS",
+            "LWS_GROUP_SIZE",
+            "LWS_WORKER_INDEX",
+        ]
+        assert {**mine, "env": mine["env"][3:]} == other
+        for field in ("nodeSelector", "tolerations", "hostNetwork", "volumes"):
+            assert ours.get(field) == theirs.get(field), field
+
+
+AVAILABLE = {"status": {"conditions": [{"type": "Available", "status": "True"}]}}
+DONE = {"replicas": 1, "readyReplicas": 1, "updatedReplicas": 1}
+ROLES = [{"name": name, **DONE} for name in ("engine", "decoder", "router")]
+LIVE = {
+    kinds.LEADER_WORKER_SET: {
+        f"lws-deepseek-v3-{part}": AVAILABLE for part in ("engine", "decoder")
+    },
+    DEPLOYMENT: {"deepseek-v3-router": AVAILABLE},
+    kinds.ROLE_BASED_GROUP: {
+        "deepseek-v3": {
+            "metadata": {"generation": 1},
+            "status": {"observedGeneration": 1, "roleStatuses": ROLES},
+        }
+    },
+}
+
+
+@needs_shared
+@pytest.mark.parametrize("mode", ["PDDisaggregated", "RoleBasedGroup"])
+def test_the_worked_example_has_this_status(mode: str):
+    """Decoder and router count as well here (D35), so their conditions have no severity."""
+    status = write_status(example({"ome.io/deploymentMode": mode}), LIVE, (), "now")
+    url = "http://deepseek-v3.deepseek-v3.svc.cluster.local:8080"
+    assert (status["url"], status["address"]) == (url, {"url": url})
+    told = [(c["type"], c["status"], c.get("reason", "")) for c in status["conditions"]]
+    assert told == [
+        ("DecoderReady", "True", ""),
+        ("EngineReady", "True", ""),
+        ("IngressReady", "True", "IngressDisabled"),
+        ("Ready", "True", ""),
+        ("RouterReady", "True", ""),
+    ]
+    assert all("severity" not in condition for condition in status["conditions"])
 
 
 def stand_in(sample: dict) -> BaseModel:

@@ -1,7 +1,7 @@
 """The strategy manager: registration, the selection flow chart arrow by arrow, and its errors."""
 
 import pytest
-from isvc_builders import rbg, resolved, service
+from isvc_builders import planned, rbg, resolved, service
 
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.modes import ComponentDeploymentModes
@@ -112,11 +112,23 @@ def test_where_no_strategy_applies_the_error_names_those_that_were_tried():
     assert error.value.reason == "StrategySelectionFailed"
 
 
-def test_a_strategy_that_fails_is_named():
+@pytest.mark.parametrize(
+    "method", ["is_applicable", "validate_deployment_modes", "reconcile_workload"]
+)
+def test_a_strategy_that_fails_is_named(method: str):
     broken = Recorded("a", True)
-    broken.is_applicable = lambda isvc, annotations: 1 / 0
-    with pytest.raises(ServiceError, match="strategy a failed: ZeroDivisionError"):
-        select(manager(broken, Recorded("b", True)))
+    setattr(broken, method, lambda *inputs: 1 / 0)
+    with pytest.raises(ServiceError, match="strategy a failed: ZeroDivisionError") as error:
+        planned(service(), manager=manager(broken, Recorded("b", True)))
+    assert error.value.reason == "StrategySelectionFailed"
+
+
+def test_a_failure_of_validation_is_the_explanation():
+    broken = Recorded("a", True)
+    broken.validate_deployment_modes = lambda modes: 1 / 0
+    (told,) = manager(broken).explain_selection(read_service(service()), {}, RAW)
+    assert not told.is_chosen
+    assert told.reason.startswith("strategy a failed: ZeroDivisionError")
 
 
 def test_the_strategy_that_was_selected_gives_what_is_to_exist():

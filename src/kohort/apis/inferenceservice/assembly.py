@@ -30,11 +30,12 @@ from kohort.apis.inferenceservice.objects.services import (
 )
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution import ReferencedObjects, Resolution, resolve
-from kohort.apis.inferenceservice.resolution.modes import service_mode
+from kohort.apis.inferenceservice.resolution.modes import service_mode, warn_mode
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
 from kohort.apis.inferenceservice.strategies.registry import (
     StrategyReason,
     WorkloadStrategyManager,
+    reconcile_workload,
 )
 from kohort.apis.inferenceservice.strategies.strategy import (
     Existing,
@@ -42,6 +43,7 @@ from kohort.apis.inferenceservice.strategies.strategy import (
     group_objects,
     make_request,
 )
+from kohort.apis.inferenceservice.strategies.warnings import list_timeouts
 from kohort.cluster.kinds import (
     AUTOSCALER,
     BUDGET,
@@ -121,13 +123,15 @@ def plan_service(
     request = make_request(resolution, configuration, existing, unserved)
     notes, modes = service.annotations, resolution.modes
     strategy = manager.select_strategy(service, notes, modes)
-    workload = strategy.reconcile_workload(request)
+    workload = reconcile_workload(strategy, request)
     _check_kinds(workload)
     ingress = resolve_ingress(configuration.ingress, service)
     exposed = list(_expose(service, workload, resolution, ingress, configuration))
     made = [*_model_config(resolution), *workload.objects, *exposed]
     missing = [kind for kind, _ in exposed if kind in unserved]
     warnings = [f"the cluster does not serve {k.name}: {kinds.OPTIONAL[k]}" for k in missing]
+    has_routes = any(kind == kinds.HTTP_ROUTE for kind, _ in exposed)
+    warnings += list_timeouts(workload.configs, has_routes)
     return ServicePlan(
         service=service,
         mode=mode,
@@ -136,7 +140,7 @@ def plan_service(
         workload=workload,
         ingress=ingress,
         strategies=manager.explain_selection(service, notes, modes),
-        warnings=(*workload.warnings, *dict.fromkeys(warnings)),
+        warnings=(*warn_mode(service), *workload.warnings, *dict.fromkeys(warnings)),
     )
 
 

@@ -12,10 +12,11 @@ from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.fields import read_object, read_objects, read_text
 from kohort.apis.inferenceservice.kinds import WORKLOADS
 from kohort.apis.inferenceservice.read import Memory
+from kohort.cluster.kinds import DEPLOYMENT
 
 _PASSED_OVER_MAX = 5
 # Condition types that report a problem when true, and those that do when false.
-_BAD, _GOOD = ("Stalled", "Blocked", "ReplicaFailure"), ("Progressing", "Ready", "Available")
+_BAD, _GOOD = ("Stalled", "Blocked", "ReplicaFailure"), ("Ready", "Available")
 
 
 def name_strategy(reading: Reading[Memory]) -> str:
@@ -31,6 +32,7 @@ def list_decisions(reading: Reading[Memory]) -> tuple[str, ...]:
         *_list_strategies(memory.plan),
         *_list_runtimes(memory.plan),
         *_list_accelerators(memory.plan),
+        *(f"warning: {text}" for text in memory.plan.warnings),
         *_list_waits(memory),
         *_list_layers(memory),
     )
@@ -70,11 +72,13 @@ def _list_waits(memory: Memory) -> Iterator[str]:
 
 def _list_layers(memory: Memory) -> Iterator[str]:
     for kind in WORKLOADS:
+        # At rest, a Deployment progresses, and a LeaderWorkerSet does not.
+        good = (*_GOOD, "Progressing") if kind == DEPLOYMENT else _GOOD
         for name, obj in (memory.existing.get(kind) or {}).items():
             for condition in read_objects(read_object(obj, "status"), "conditions"):
                 kind_of, status = read_text(condition, "type"), read_text(condition, "status")
                 if (kind_of in _BAD and status == "True") or (
-                    kind_of in _GOOD and status == "False"
+                    kind_of in good and status == "False"
                 ):
                     why = read_text(condition, "message") or read_text(condition, "reason")
                     yield f"{kind.name} {name} says {kind_of}={status}: {why}"

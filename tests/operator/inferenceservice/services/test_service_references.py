@@ -215,6 +215,25 @@ class TestDecisions:
         assert "ClusterServingRuntime srt is used" in told
         assert "passed over: ClusterServingRuntime none" in told
 
+    async def test_what_has_no_effect_is_named(self, lab: ServiceLab):
+        await start(lab)
+        await lab.annotate(labels.DEPLOYMENT_MODE, "RolebasedGroup")
+        await lab.set_field("/spec/engine/canaryTrafficPercent", 5)
+        await lab.run(5)
+        told = "\n".join(explain(lab))
+        assert "warning: annotation ome.io/deploymentMode RolebasedGroup names no" in told
+        assert "warning: spec.engine.canaryTrafficPercent has no effect" in told
+
+    @pytest.mark.parametrize("mode", ["", "MultiNode", RBG])
+    async def test_layers_at_rest_are_not_quoted(self, lab: ServiceLab, mode: str):
+        parts = {"leader": {"runner": RUNNER}, "worker": {"size": 1, "runner": RUNNER}}
+        spec = {"engineConfig": parts} if mode == "MultiNode" else {}
+        await lab.stock(model(), runtime(**spec))
+        await lab.apply(service("engine", mode=mode))
+        await lab.until(lab.is_ready, 120)
+        await lab.run(5)
+        assert not [line for line in explain(lab) if " says " in line]
+
     async def test_the_layer_that_waits_is_quoted(self, lab: ServiceLab):
         await lab.stock()
         await lab.cordon()

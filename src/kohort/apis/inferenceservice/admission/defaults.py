@@ -10,10 +10,9 @@ from collections.abc import Callable
 from kohort.apis.inferenceservice import labels
 from kohort.apis.inferenceservice.fields import find_number, find_object, read_object
 from kohort.apis.inferenceservice.resolution.migration import migrate
+from kohort.apis.inferenceservice.resolution.modes import PARTED
 from kohort.apis.inferenceservice.spec import DeploymentMode
 from kohort.cluster.objects import Object, annotations_of, metadata_of
-
-PARTED = "PDDisaggregated"  # like upstream, we write this value and ignore it
 
 
 def default_service(

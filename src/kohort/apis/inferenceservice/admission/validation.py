@@ -11,7 +11,9 @@ from urllib.parse import urlparse
 from kohort.apis.inferenceservice import labels
 from kohort.apis.inferenceservice.models import BaseModel
 from kohort.apis.inferenceservice.objects.autoscalers import CLASSES, HPA, KEDA
+from kohort.apis.inferenceservice.objects.group_annotations import find_faults
 from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.apis.inferenceservice.resolution.modes import warn_mode
 from kohort.apis.inferenceservice.resolution.resolution import (
     ReferencedObjects,
     find_model,
@@ -42,7 +44,9 @@ def validate_service(
     """Errors of a service, and warnings for its user."""
     service = read_service(obj)
     errors = [*_check_name(service), *_check_autoscaler(service), *_check_parts(service)]
-    warnings = list(_warn_keda(service))
+    for key, why in find_faults(service.annotations):
+        errors.append(_invalid(f"{_NOTES}[{key}]", service.annotations[key], why))
+    warnings = [*_warn_keda(service), *warn_mode(service)]
     if known is not None:
         errors += _check_model(service, known)
         more, told = _check_runtime(service, known)

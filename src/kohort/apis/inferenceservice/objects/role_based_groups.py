@@ -14,6 +14,7 @@ from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.components.metadata import pod_annotations, scheduling_labels
 from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects, read_text
 from kohort.apis.inferenceservice.objects.deployments import app_of
+from kohort.apis.inferenceservice.objects.group_annotations import find_skew, read_update_type
 from kohort.apis.inferenceservice.objects.owned import make_object, make_template
 from kohort.apis.inferenceservice.objects.pod_defaults import fill_pod
 from kohort.apis.inferenceservice.objects.services import LEADER
@@ -22,7 +23,6 @@ from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
 from kohort.cluster.numbers import find_whole
 from kohort.cluster.objects import Object, encode_json
 
-_IN_PLACE = "InPlaceIfPossible"
 _RECREATE = "RecreateRoleInstanceOnPodRestart"
 _LEADER_LABELS = {**LEADER, labels.WORKER_INDEX: "0"}
 _HASH_LENGTH = 8
@@ -83,7 +83,7 @@ def build_role(config: ComponentConfig, replicas: int | None, service: Inference
 
 def _write_rollout(config: ComponentConfig, service: InferenceService) -> Object:
     """Update in place if possible, with the limits of the component's deployment strategy."""
-    rolling: Object = {"type": service.annotations.get(labels.UPDATE_TYPE) or _IN_PLACE}
+    rolling: Object = {"type": read_update_type(service.annotations)}
     given = read_object(config.component_extension.deployment_strategy or {}, "rollingUpdate")
     for name in ("maxUnavailable", "maxSurge"):
         if given.get(name) is not None:
@@ -141,18 +141,18 @@ def render_coordination(
     configs: Iterable[ComponentConfig], service: InferenceService
 ) -> Object | None:
     """The CoordinatedPolicy, if the user sets a maximal skew or a ratio of roles."""
-    skew = service.annotations.get(labels.COORDINATION_SKEW)
+    skew = find_skew(service.annotations)
     roles = [config.component_type.value for config in configs]
     ratio = read_ratio(service.annotations.get(labels.COORDINATION_RATIO, ""), roles)
-    if len(roles) < 2 or not (skew or ratio):
+    if len(roles) < 2 or (skew is None and not ratio):
         return None
     marks = {labels.SERVICE_NAME: service.name}
     text = encode_json({_POLICY: ratio}, sort=True).decode()
     notes = {labels.POLICY_RATIO: text} if ratio else {}
     obj = make_object(kinds.COORDINATED_POLICY, service, service.name, marks, notes)
     strategy: Object = {"scaling": {"maxSkew": "100%"}} if ratio else {}
-    if skew:
-        strategy["rollingUpdate"] = {"maxSkew": int(skew) if skew.isdigit() else skew}
+    if skew is not None:
+        strategy["rollingUpdate"] = {"maxSkew": skew}
     return {**obj, "spec": {"policies": [{"name": _POLICY, "roles": roles, "strategy": strategy}]}}
 
 

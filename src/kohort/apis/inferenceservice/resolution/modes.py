@@ -18,6 +18,8 @@ from kohort.apis.inferenceservice.spec import (
     InferenceService,
 )
 
+PARTED = "PDDisaggregated"  # like upstream, the webhook writes this value and we ignore it
+
 
 @dataclass(frozen=True, slots=True)
 class ComponentDeploymentModes:
@@ -53,6 +55,17 @@ def find_mode(text: str | None) -> DeploymentMode | None:
 def service_mode(service: InferenceService, usual: DeploymentMode) -> DeploymentMode:
     """The mode of a whole service: its annotation, if valid, else the default."""
     return find_mode(service.annotations.get(labels.DEPLOYMENT_MODE)) or usual
+
+
+def warn_mode(service: InferenceService) -> Iterator[str]:
+    """A warning for an annotation that names no mode: upstream ignores such a value silently."""
+    text = service.annotations.get(labels.DEPLOYMENT_MODE)
+    if text and find_mode(text) is None and text != PARTED:
+        *most, last = DeploymentMode
+        yield (
+            f"annotation {labels.DEPLOYMENT_MODE} {text} names no deployment mode, so the default "
+            f"is used: write {', '.join(most)} or {last}"
+        )
 
 
 def resolve_modes(components: Mapping[ComponentType, ComponentSpec]) -> ComponentDeploymentModes:

@@ -6,7 +6,8 @@ operator tries no other, since the user asked for this one. Names are unique, an
 of registration.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -17,7 +18,11 @@ from kohort.apis.inferenceservice.resolution.modes import ComponentDeploymentMod
 from kohort.apis.inferenceservice.spec import InferenceService
 from kohort.apis.inferenceservice.strategies.role_based_group import RBGStrategy
 from kohort.apis.inferenceservice.strategies.single_component import SingleComponentStrategy
-from kohort.apis.inferenceservice.strategies.strategy import WorkloadStrategy
+from kohort.apis.inferenceservice.strategies.strategy import (
+    WorkloadObjects,
+    WorkloadReconcileRequest,
+    WorkloadStrategy,
+)
 
 ENTRY_POINTS = "kohort.workload_strategies"
 
@@ -70,7 +75,8 @@ class WorkloadStrategyManager:
             )
         for strategy in self._strategies:
             if is_for(strategy, isvc, annotations):
-                strategy.validate_deployment_modes(modes)
+                with _named(strategy):
+                    strategy.validate_deployment_modes(modes)
                 return strategy
         asked = ", ".join(strategy.get_strategy_name() for strategy in self._strategies)
         raise ServiceError(
@@ -102,8 +108,23 @@ def is_for(
     strategy: WorkloadStrategy, isvc: InferenceService, annotations: Mapping[str, str]
 ) -> bool:
     """Whether a strategy applies to a service; an exception in it becomes a ServiceError."""
-    try:
+    with _named(strategy):
         return strategy.is_applicable(isvc, annotations)
+
+
+def reconcile_workload(
+    strategy: WorkloadStrategy, request: WorkloadReconcileRequest
+) -> WorkloadObjects:
+    """The objects of a strategy; an exception in it becomes a ServiceError."""
+    with _named(strategy):
+        return strategy.reconcile_workload(request)
+
+
+@contextmanager
+def _named(strategy: WorkloadStrategy) -> Iterator[None]:
+    """Turn an exception into a ServiceError: other packages' mistakes must reach the status."""
+    try:
+        yield
     except ServiceError:
         raise
     except Exception as error:
@@ -116,7 +137,8 @@ def is_for(
 def _explain(strategy: WorkloadStrategy, modes: ComponentDeploymentModes) -> StrategyReason:
     name = strategy.get_strategy_name()
     try:
-        strategy.validate_deployment_modes(modes)
+        with _named(strategy):
+            strategy.validate_deployment_modes(modes)
     except ServiceError as error:
         return StrategyReason(name, False, str(error))
     return StrategyReason(name, True, "the first that is for the service")

@@ -8,17 +8,20 @@ from collections.abc import Iterator, Mapping
 
 from kohort.apis.inferenceservice import kinds, labels, names
 from kohort.apis.inferenceservice.components.components import ComponentConfig
-from kohort.apis.inferenceservice.objects.autoscalers import HPA, KEDA, autoscaler_class
+from kohort.apis.inferenceservice.objects.autoscalers import EXTERNAL, KEDA, autoscaler_class
+from kohort.apis.inferenceservice.objects.budgets import is_wanted
 from kohort.apis.inferenceservice.objects.leader_worker_sets import (
     least_replicas,
     needs_sidecar,
     raise_replicas,
 )
-from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode
+from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
 from kohort.apis.inferenceservice.strategies.strategy import WorkloadReconcileRequest
 from kohort.cluster.objects import Kind
 
 _KNATIVE_METRICS = ("concurrency", "rps")
+_RECREATE = "Recreate"
+_ASK = f"annotation {labels.AUTOSCALER_CLASS}: hpa"
 
 
 def list_warnings(
@@ -30,27 +33,71 @@ def list_warnings(
     return tuple(dict.fromkeys((*fields, *kinds_missing)))
 
 
+def list_timeouts(
+    configs: Mapping[ComponentType, ComponentConfig], has_routes: bool
+) -> Iterator[str]:
+    """A warning for each timeout that neither Knative nor a route of the Gateway API keeps."""
+    for component, config in configs.items():
+        is_serverless = config.deployment_mode is DeploymentMode.SERVERLESS
+        is_set = config.component_extension.timeout_seconds is not None
+        if is_set and not is_serverless and not has_routes:
+            yield (
+                f"spec.{component}.timeoutSeconds has no effect: only Serverless and HTTPRoutes "
+                "of the Gateway API have a timeout"
+            )
+
+
+def is_group(service: InferenceService) -> bool:
+    """Whether the components of a service are roles of one group."""
+    return service.annotations.get(labels.DEPLOYMENT_MODE) == DeploymentMode.ROLE_BASED_GROUP
+
+
 def _check_fields(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
+    yield from _check_knative(config)
+    yield from _check_rollout(config, request)
+    yield from _check_groups(config, request)
+    yield from _check_scaling(config, request)
+    if not _has_budget(config) and is_wanted(config):
+        path, mode = f"spec.{config.component_type}", config.deployment_mode
+        yield (
+            f"{path}.minAvailable and maxUnavailable have no effect in deployment mode {mode}: "
+            "another controller makes its pods"
+        )
+
+
+def _check_knative(config: ComponentConfig) -> Iterator[str]:
+    """Warn of fields that only Knative reads."""
+    if config.deployment_mode is DeploymentMode.SERVERLESS:
+        return
     path, extension = f"spec.{config.component_type}", config.component_extension
-    is_serverless = config.deployment_mode is DeploymentMode.SERVERLESS
     mode = f"in deployment mode {config.deployment_mode}"
-    if not is_serverless and extension.canary_percent is not None:
+    if extension.canary_percent is not None:
         yield f"{path}.canaryTrafficPercent has no effect {mode}: only Serverless splits traffic"
-    if not is_serverless and extension.container_concurrency is not None:
+    if extension.container_concurrency is not None:
         yield f"{path}.containerConcurrency has no effect {mode}"
-    if not is_serverless and extension.scale_metric in _KNATIVE_METRICS:
+    if extension.scale_metric in _KNATIVE_METRICS:
         yield (
             f"{path}.scaleMetric {extension.scale_metric} is a metric of Serverless; "
             f"{mode} cpu is used"
         )
-    is_deployment = config.deployment_mode is DeploymentMode.RAW
-    if not is_deployment and extension.deployment_strategy is not None:
-        yield f"{path}.deploymentStrategy has no effect {mode}"
-    if not is_serverless and extension.keda is not None and autoscaler_class(config) != KEDA:
-        yield f"{path}.kedaConfig has no effect without annotation {labels.AUTOSCALER_CLASS}: keda"
-    yield from _check_groups(config, request)
-    if autoscaler_class(config) == HPA:
-        yield from _check_scaling(config, request)
+
+
+def _check_rollout(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
+    path, strategy = f"spec.{config.component_type}", config.component_extension.deployment_strategy
+    if strategy is None:
+        return
+    is_role = is_group(request.inference_service)
+    if not is_role and config.deployment_mode is not DeploymentMode.RAW:
+        yield f"{path}.deploymentStrategy has no effect in deployment mode {config.deployment_mode}"
+    if is_role and strategy.get("type") == _RECREATE:
+        yield (
+            f"{path}.deploymentStrategy.type {_RECREATE} has no effect on a role: annotation "
+            f"{labels.UPDATE_TYPE} says how it is updated"
+        )
+
+
+def _has_budget(config: ComponentConfig) -> bool:
+    return config.deployment_mode in (DeploymentMode.RAW, DeploymentMode.MULTI_NODE)
 
 
 def _check_groups(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
@@ -69,17 +116,31 @@ def _check_groups(config: ComponentConfig, request: WorkloadReconcileRequest) ->
 
 
 def _check_scaling(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
-    extension = config.component_extension
-    if extension.scale_target is None and not extension.scale_metric:
+    """Warn of fields for an autoscaler that the component does not have."""
+    path, mode, extension = (
+        f"spec.{config.component_type}",
+        config.deployment_mode,
+        config.component_extension,
+    )
+    found = autoscaler_class(config)
+    if extension.keda is not None and (found != KEDA or mode is DeploymentMode.SERVERLESS):
+        yield f"{path}.kedaConfig has no effect without annotation {labels.AUTOSCALER_CLASS}: keda"
+    if mode is DeploymentMode.SERVERLESS or found == EXTERNAL:
         return
-    asked = labels.AUTOSCALER_CLASS in config.annotations
-    notes = request.inference_service.annotations
-    is_group = notes.get(labels.DEPLOYMENT_MODE) == DeploymentMode.ROLE_BASED_GROUP
-    if config.deployment_mode is DeploymentMode.MULTI_NODE and not asked and not is_group:
-        yield (
-            f"spec.{config.component_type}.scaleTarget and scaleMetric have no effect in "
-            f"deployment mode MultiNode without annotation {labels.AUTOSCALER_CLASS}: hpa"
-        )
+    if found == KEDA and extension.scale_target is not None:
+        yield f"{path}.scaleTarget has no effect with KEDA: write kedaConfig.scalingThreshold"
+    is_asked = labels.AUTOSCALER_CLASS in config.annotations
+    if mode is DeploymentMode.MULTI_NODE and not is_asked:
+        is_scaled, why = is_group(request.inference_service), f" without {_ASK}"
+    else:
+        is_scaled, why = mode is not DeploymentMode.RAY, ""
+    if is_scaled:
+        return
+    if extension.scale_target is not None or extension.scale_metric:
+        yield f"{path}.scaleTarget and scaleMetric have no effect in deployment mode {mode}{why}"
+    written = request.inference_service.components[config.component_type].extension
+    if written.max_replicas > (extension.min_replicas or 1):
+        yield f"{path}.maxReplicas has no effect in deployment mode {mode}{why}"
 
 
 def _check_kinds(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
@@ -89,7 +150,7 @@ def _check_kinds(config: ComponentConfig, request: WorkloadReconcileRequest) -> 
     if config.is_multi_node and needs_sidecar(config):
         wanted.append(kinds.ISTIO_SIDECAR)
     notes = request.inference_service.annotations
-    if labels.COORDINATION_SKEW in notes:
+    if labels.COORDINATION_SKEW in notes or labels.COORDINATION_RATIO in notes:
         wanted.append(kinds.COORDINATED_POLICY)
     if notes.get(labels.IMAGE_PRELOAD) == "true":
         wanted.append(kinds.WARM_UP)
