@@ -78,6 +78,25 @@ def test_a_restart_replaces_every_pod(kohort: RunKohort, cluster: Path, kind: st
     assert (len(before), len(after), before & after) == (2, 2, set())
 
 
+def test_a_restart_of_a_role_that_is_only_updated_in_place_is_refused(
+    kohort: RunKohort, cluster: Path
+):
+    hand = RoleHand(cluster, "kept", ROLE_BASED_GROUP.kind)
+    pattern = {"standalonePattern": {"template": POD_TEMPLATE}}
+    only = {"type": "RollingUpdate", "rollingUpdate": {"type": "InPlaceOnly"}}
+    fixed = {"name": "fixed", "replicas": 1, "rolloutStrategy": only, **pattern}
+    hand.make({"roles": [{"name": "free", "replicas": 1, **pattern}, fixed]})
+    follow(kohort, "rbg/kept")
+    before = hand.read()["spec"]
+    for words in ((), ("--role", "fixed"), ("--dry-run",)):
+        told = kohort("rollout", "restart", "rbg/kept", *words)
+        assert (told.code, hand.read()["spec"]) == (1, before), told.out
+        assert "role fixed of rbg/kept may only be updated in place (InPlaceOnly)" in told.err
+        assert "set the type of its rolling update to InPlaceIfPossible first" in told.err
+        assert ("--role free" in told.err) is ("--role" not in words)
+    assert kohort("rollout", "restart", "rbg/kept", "--role", "free").code == 0
+
+
 @pytest.mark.parametrize("kind", ["ms", "rbg"])
 def test_a_difference_and_the_history_name_the_fields_of_roles(
     kohort: RunKohort, cluster: Path, kind: str

@@ -242,3 +242,38 @@ spec:
 """)
     head = "standard input:5: warning: RoleInstanceSet/one: "
     assert f"{head}spec.scaleStrategy.maxUnavailable has no effect on a set" in told.out, told.out
+
+
+def make_service(name: str, mode: str, runtime: str = "") -> str:
+    """The example of a service under another name, in another mode, with another engine."""
+    text = (EXAMPLES[0].parent / "inferenceservice.yaml").read_text()
+    text = text.replace("name: chat\n", f"name: {name}\n").replace("RoleBasedGroup", mode)
+    return text.replace("  engineConfig:\n    runner: &runner\n", runtime) if runtime else text
+
+
+MANY_NODES = """\
+  engineConfig:
+    leader: {runner: {name: ome-container, image: "engine:1"}}
+    worker: {size: 1, runner: {name: ome-container, image: "engine:1"}}
+    runner: &runner
+"""
+
+
+@pytest.mark.parametrize("mode", ["RoleBasedGroup", "RawDeployment"])
+def test_a_service_may_have_63_characters(lint, mode: str):
+    assert lint(make_service("a" * 63, mode)).code == 0
+    told = lint(make_service("a" * 64, mode))
+    assert told.code == 1
+    assert "error: InferenceService/aaa" in told.out
+    assert "has 64 characters, and at most 63 are possible" in told.out
+    assert "the cluster may have it" not in told.out
+
+
+def test_the_name_of_what_a_service_makes_is_told_before_it_is_refused(lint):
+    assert lint(make_service("a" * 39, "RawDeployment", MANY_NODES)).code == 0
+    told = lint(make_service("a" * 44, "RawDeployment", MANY_NODES))
+    assert told.code == 1
+    assert (
+        f"the LeaderWorkerSet lws-{'a' * 43}-engine would be refused: metadata.name: " in told.out
+    )
+    assert "at most 52 are possible: use a name that is " in told.out

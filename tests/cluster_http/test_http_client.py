@@ -211,3 +211,12 @@ async def test_a_proxy_is_asked_for_the_server():
         async with HttpCluster(access) as cluster:
             assert await cluster.read(HERE) == THING
     assert script.seen[0].host == "cluster.invalid"
+
+
+async def test_the_date_of_an_answer_is_forgotten_when_there_is_none_to_the_next_request():
+    async with serving(reply(THING), hang_up()) as script, client_of(script) as cluster:
+        await cluster.read(HERE)
+        assert cluster.server_date
+        with pytest.raises(Unavailable):
+            await cluster.create(CONFIGMAP, "default", THING)
+        assert cluster.server_date == ""

@@ -1,6 +1,7 @@
 """The time of a cluster: the wall clock, or the readings of a clock of its own."""
 
 from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -16,6 +17,23 @@ def make_reading(seconds: float = 0.0, **parts: Any) -> dict[str, Any]:
     """A reading of a clock that runs."""
     now = (START + timedelta(seconds=seconds)).isoformat(timespec="seconds")
     return {"now": now, "speed": 1.0, "isPaused": False, "isOwn": True, **parts}
+
+
+def write_date(seconds: float) -> str:
+    """The date of an answer of a server that is so far ahead of this machine."""
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
+
+
+def measure_dates(*dates: str) -> tuple[list[bool], float, bool]:
+    """Whether each date changed the time, how far it is ahead then, and whether it is simulated."""
+
+    async def take() -> tuple[list[bool], float, bool]:
+        clock = ClusterClock()
+        changes = [clock.take(None, date) for date in dates]
+        ahead = (clock.now() - datetime.now(UTC)).total_seconds()
+        return changes, round(ahead / 60), clock.is_own
+
+    return run_virtually(take)
 
 
 def measure(*steps: tuple[dict[str, Any] | None, float]) -> tuple[list[bool], float]:
@@ -78,3 +96,25 @@ def test_the_smallest_step_of_a_clock_that_stands_is_a_change():
 
 def test_a_reading_that_fails_leaves_the_time_as_it_was():
     assert measure((make_reading(), 5), (None, 5)) == ([True, False], 10)
+
+
+def test_the_clock_of_the_server_counts_where_it_is_far_from_ours():
+    hour = write_date(3600)
+    assert measure_dates(hour) == ([True], 60, False)
+    assert measure_dates(write_date(-3600)) == ([True], -60, False)
+    assert measure_dates(hour, hour) == ([True, False], 60, False)
+    assert measure_dates(hour, "") == ([True, False], 60, False)
+
+
+def test_the_wall_clock_counts_again_when_the_server_agrees():
+    assert measure_dates(write_date(3600), write_date(5)) == ([True, True], 0, False)
+    assert measure_dates(write_date(5), "no date") == ([False, False], 0, False)
+
+
+def test_a_clock_of_a_simulation_counts_before_the_date():
+    async def take() -> float:
+        clock = ClusterClock()
+        clock.take(make_reading(), write_date(3600))
+        return (clock.now() - START).total_seconds()
+
+    assert run_virtually(take) == 0

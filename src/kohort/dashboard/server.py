@@ -248,7 +248,7 @@ class DashboardServer:
     def _take_clock(self, told: Object | None) -> None:
         """Take a reading; pages ask for the time again if it is another than they know."""
         assert self._clock is not None
-        if self._clock.take(told) and self._state is not None:
+        if self._clock.take(told, self._reach().server_date) and self._state is not None:
             self._state.feed.publish("clock", {})
 
     def _controls(self) -> "SimulationControls":

@@ -13,6 +13,7 @@ from kohort.apis.user_edits import restart_templates
 from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Object
 from kohort.cluster.timestamps import write_time
+from kohort.model.policies import Amendment
 from kohort.views.picture import Picture, take_picture
 from kohort.views.rollouts import find_changes, find_former
 
@@ -58,6 +59,7 @@ def undo(picture: Picture, verbs: UserVerbs, limits: VerbLimits) -> VerbResult:
 
 def restart(picture: Picture, verbs: UserVerbs, limits: VerbLimits) -> VerbResult:
     """Replace all groups by new ones of the same template."""
+    _expect_new_pods(picture, limits.role)
     stamp = write_time(picture.now)
     changed = restart_templates(verbs, picture.root, stamp, limits.role)
     text = f"{name_subject(picture, limits.role)} restarts"
@@ -131,6 +133,22 @@ def _expect_own_rollout(picture: Picture, name: str) -> None:
             f"role {name} of {picture.reference} rolls with its groups and cannot be paused by "
             "itself; leave out --role, or choose a rollout by role in its spec"
         )
+
+
+def _expect_new_pods(picture: Picture, name: str) -> None:
+    """Fail where a role may only be updated in place: a restart needs new pods."""
+    roles = picture.reading.workload.roles if picture.reading else ()
+    chosen = [role for role in roles if name in ("", role.name)]
+    held = [role.name for role in chosen if role.amendment is Amendment.ONLY]
+    if not held:
+        return
+    subject = name_subject(picture, held[0])
+    others = [role.name for role in chosen if role.name not in held]
+    rest = f", or restart the other roles alone: --role {others[0]}" if others else ""
+    raise VerbRefused(
+        f"{subject} may only be updated in place (InPlaceOnly), and a restart needs new pods; "
+        f"set the type of its rolling update to InPlaceIfPossible first{rest}"
+    )
 
 
 def _find_boundary(picture: Picture) -> int:

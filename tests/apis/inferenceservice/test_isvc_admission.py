@@ -268,3 +268,14 @@ def test_shipped_runtimes_are_taken_and_clashes_among_them_are_warned_of():
     found = [validate_runtime(each, held) for each in held]
     assert [errors for errors, _ in found if errors] == []
     assert any(warnings for _, warnings in found)
+
+
+def test_a_new_service_has_at_most_63_characters():
+    obj = service()
+    obj["metadata"]["name"] = "a" * 63
+    assert fields(obj) == []
+    obj["metadata"]["name"] = "a" * 64
+    assert fields(obj) == ["metadata.name"]
+    assert validate_service(obj, is_new=False) == ([], [])
+    obj["metadata"]["annotations"] = {"ome.io/deploymentMode": "VirtualDeployment"}
+    assert fields(obj) == []

@@ -121,9 +121,8 @@ def _look_for_references(service: Object, settings: Settings) -> tuple[Address, 
 
 
 def _validate(service: Object, old: Object | None, settings: Settings) -> AdmissionResult:
-    errors, warnings = validate_service(
-        service, None if _names_the_same(service, old) else _read_references(settings)
-    )
+    known = None if _names_the_same(service, old) else _read_references(settings)
+    errors, warnings = validate_service(service, known, is_new=old is None)
     return AdmissionResult(errors=tuple(errors), warnings=tuple(warnings))
 
 

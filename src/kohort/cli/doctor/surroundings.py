@@ -8,12 +8,12 @@ from email.utils import parsedate_to_datetime
 from kohort.apis.gangs.known import DIALECTS
 from kohort.cli.doctor.findings import CheckResult, note, ok, problem
 from kohort.cli.plugins.installed import GROUPS, list_installed
-from kohort.cli.workloads.cluster_time import is_far
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.http import HttpCluster
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Kind, name_of
 from kohort.cluster.port import Selection
+from kohort.cluster.server_time import is_far
 from kohort.surveys import list_objects
 
 _SKEW_SECONDS_MAX = 5.0

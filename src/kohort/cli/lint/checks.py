@@ -3,9 +3,9 @@ This is where an object is held against everything that would refuse it, without
 
 The order is that of an API server: unknown fields, defaults, our mutating webhooks, the schema,
 our validating webhooks; then the object is planned once, with the other objects of the input as
-all that the cluster has, for what the operator would warn of. Each rule is the one that the
-cluster applies; there is no copy of any here. A fault that only the cluster can confirm, such as
-a model that does not exist, is a warning.
+all that the cluster has, for what the operator would warn of and make. Each rule is the one that
+the cluster applies; there is no copy of any here. A fault that only the cluster can confirm, such
+as a model that does not exist, is a warning.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +26,7 @@ from kohort.apiserver.schemas.structural import Structural, compile_schema
 from kohort.apiserver.schemas.structural.checks.problems import NOWHERE
 from kohort.cli.input_files import find_metadata_faults
 from kohort.cli.json_shape import find_misfit
+from kohort.cli.lint.children import find_bad_names, list_made
 from kohort.cli.lint.sources import Source
 from kohort.cli.parser import suggest
 from kohort.cluster.fields import FieldError, FieldErrorType
@@ -34,6 +35,9 @@ from kohort.cluster.port import Address
 from kohort.cluster.selectors import read_label_selector
 from kohort.planning.plan import plan
 from kohort.views.samples import gather
+
+# What a stored object has besides: the operator plans no other.
+_STORED = {"uid": "00000000-0000-0000-0000-000000000000", "resourceVersion": "1"}
 
 
 class Level(StrEnum):
@@ -198,7 +202,8 @@ class _Check:
         fault = _from_field(error)
         again = webhook.handle(_copy(seen), seen, self._settings).errors
         is_absent = error.fault is FieldErrorType.NOT_FOUND
-        if not is_absent and (error in again or not webhook.find_beside(seen, self._settings)):
+        is_own = error in again or not error.path.startswith("spec")
+        if not is_absent and (is_own or not webhook.find_beside(seen, self._settings)):
             return fault
         self._is_incomplete = True
         return _warning(fault.field, f"{fault.message} (in these files; the cluster may have it)")
@@ -221,6 +226,7 @@ class _Check:
         root = self._convert(self._obj, api.kind.api_version) if api else ""
         if api is None or isinstance(root, str):
             return
+        root = {**root, "metadata": {**root["metadata"], **_STORED}}
         named = {each.kind: list(self._list_raw(each.kind)) for each in api.references}
         for sample in gather(api, [orjson.dumps(root)], named, self._settings):
             try:
@@ -234,6 +240,18 @@ class _Check:
             )
             texts = (notice.message for notice in told if notice.type == "Warning")
             yield from (_warning(_find_path(text), text) for text in texts)
+            yield from self._check_made(list_made(api.render(sample.snapshot, reading, decided)))
+
+    def _check_made(self, made: Iterable[Object]) -> Iterator[_Fault]:
+        """The faults of the first objects that the operator would make, by the field at fault."""
+        for obj in made:
+            told = [*find_bad_names(obj)]
+            if not told and is_ours(obj):
+                found = _Check(obj, self._beside, self._settings)._find_errors()
+                told = [(f.field, f.message) for f in found if f.level is Level.ERROR]
+            for path, why in dict.fromkeys(told):
+                what = f"the {obj['kind']} {name_of(obj)} would be refused: {path}: {why}"
+                yield _error("metadata.name" if path == "metadata.name" else "", what)
 
     def _list_raw(self, kind: Kind) -> Iterator[bytes]:
         for obj in self._beside:

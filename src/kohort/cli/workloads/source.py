@@ -23,7 +23,6 @@ from kohort.cli.exits import Failure
 from kohort.cli.parser import suggest
 from kohort.cli.state import list_running
 from kohort.cli.workloads.arguments import Wanted
-from kohort.cli.workloads.cluster_time import is_far, read_time
 from kohort.cli.workloads.descendants import list_owners
 from kohort.cli.workloads.facts import complete
 from kohort.cluster.errors import (
@@ -39,6 +38,7 @@ from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Address, Selection
+from kohort.cluster.server_time import is_far, read_time
 from kohort.model.observed import Group, Member
 from kohort.views.lineage import Lineage, trace_pod
 from kohort.views.members import find_place

@@ -57,7 +57,7 @@ class Transport:
         self._chance = chance or SystemRandom()
         self._calls = asyncio.Semaphore(CALLS_AT_ONCE_MAX)
         self._session: aiohttp.ClientSession | None = None
-        self.server_date = ""  # the Date of the last answer
+        self.server_date = ""  # the Date of the last answer; empty if there was none
 
     async def send(self, call: Call) -> bytes:
         """The body of a successful answer; repeats the call where that is safe."""
@@ -111,18 +111,22 @@ class Transport:
             headers["Content-Type"] = call.media
         tls = self.access.tls.context(self.access.credentials.certificate())
         url = URL(self.access.server + call.path, encoded=True).with_query(call.query)
-        with _failures(self.access.server):
-            response = await session.request(
-                call.method,
-                url,
-                data=call.body,
-                headers=[*self.access.headers, *headers.items()],
-                ssl=tls,
-                server_hostname=self.access.server_name or None,
-                proxy=self.access.proxy or None,
-                timeout=timeout,
-                allow_redirects=False,
-            )
+        try:
+            with _failures(self.access.server):
+                response = await session.request(
+                    call.method,
+                    url,
+                    data=call.body,
+                    headers=[*self.access.headers, *headers.items()],
+                    ssl=tls,
+                    server_hostname=self.access.server_name or None,
+                    proxy=self.access.proxy or None,
+                    timeout=timeout,
+                    allow_redirects=False,
+                )
+        except KohortError:
+            self.server_date = ""  # an old date would pass for a clock that is behind
+            raise
         self.server_date = response.headers.get("Date", "")
         async with response:
             if response.status >= 300:

@@ -10,10 +10,11 @@ from urllib.parse import urlparse
 
 from kohort.apis.inferenceservice import labels
 from kohort.apis.inferenceservice.models import BaseModel
+from kohort.apis.inferenceservice.names import LABEL_MAX
 from kohort.apis.inferenceservice.objects.autoscalers import CLASSES, HPA, KEDA
 from kohort.apis.inferenceservice.objects.group_annotations import find_faults
 from kohort.apis.inferenceservice.reasons import ServiceError
-from kohort.apis.inferenceservice.resolution.modes import warn_mode
+from kohort.apis.inferenceservice.resolution.modes import DeploymentMode, find_mode, warn_mode
 from kohort.apis.inferenceservice.resolution.resolution import (
     ReferencedObjects,
     find_model,
@@ -39,11 +40,13 @@ _NOTES = "metadata.annotations"
 
 
 def validate_service(
-    obj: Object, known: ReferencedObjects | None = None
+    obj: Object, known: ReferencedObjects | None = None, *, is_new: bool = True
 ) -> tuple[list[FieldError], list[str]]:
     """Errors of a service, and warnings for its user."""
     service = read_service(obj)
     errors = [*_check_name(service), *_check_autoscaler(service), *_check_parts(service)]
+    if is_new:
+        errors += _check_length(service)
     for key, why in find_faults(service.annotations):
         errors.append(_invalid(f"{_NOTES}[{key}]", service.annotations[key], why))
     warnings = [*_warn_keda(service), *warn_mode(service)]
@@ -62,6 +65,18 @@ def _check_name(service: InferenceService) -> Iterator[FieldError]:
     if service.name and not _NAME.fullmatch(service.name):
         why = "must start with a letter and have lower case letters, digits and '-' only"
         yield _invalid("metadata.name", service.name, why)
+
+
+def _check_length(service: InferenceService) -> Iterator[FieldError]:
+    """Refuse a name that no object of the service could have; a stored one can be changed still."""
+    mode = find_mode(service.annotations.get(labels.DEPLOYMENT_MODE))
+    if mode is DeploymentMode.VIRTUAL or len(service.name) <= LABEL_MAX:
+        return
+    why = (
+        f"has {len(service.name)} characters, and at most {LABEL_MAX} are possible: it is the name "
+        "of a Service and a label of all objects of the service"
+    )
+    yield _invalid("metadata.name", service.name, why)
 
 
 def _check_parts(service: InferenceService) -> Iterator[FieldError]:

@@ -1,5 +1,5 @@
 """
-This is where commands learn what time it is for a cluster: from the date of its last answer.
+The time of a cluster, by the date of the API server's last answer.
 
 Ages are shown by the cluster's clock. If it is less than a minute from this machine's clock, that
 one is used instead: the date of an answer has whole seconds only.
