@@ -54,6 +54,33 @@ def test_changes_are_told_as_a_patch_against_what_was_sent():
     assert patched["spec"]["rolloutStrategy"]["type"] == "RollingUpdate"
 
 
+REFUSED = AdmissionResult(refusal="maxUnavailable cannot be 0")
+
+
+def leaving(spec, *finalizers):
+    stamp = "2026-01-01T00:00:00Z"
+    return {"metadata": {"deletionTimestamp": stamp, "finalizers": list(finalizers)}, "spec": spec}
+
+
+def test_an_object_in_deletion_may_lose_its_finalizer_whatever_its_spec_is():
+    """A scale may have left too few groups for a percentage; the object would stay for ever."""
+    answer = ask(webhook(REFUSED), leaving({"a": 1}), oldObject=leaving({"a": 1}, "orphan"))
+    assert answer["allowed"] is True
+
+
+@pytest.mark.parametrize(
+    ("obj", "old"),
+    [
+        (leaving({"a": 2}), leaving({"a": 1})),
+        ({"metadata": {}, "spec": {"a": 1}}, {"metadata": {}, "spec": {"a": 1}}),
+        (leaving({"a": 1}), None),
+        ({"metadata": 5, "spec": {"a": 1}}, {"spec": {"a": 1}}),
+    ],
+)
+def test_other_updates_are_judged_by_all_rules(obj, old):
+    assert ask(webhook(REFUSED), obj, oldObject=old)["allowed"] is False
+
+
 def test_nothing_to_change_is_no_patch():
     first = ask(HOOKS[f"/mutate-{LWS}"], lws())
     again = apply_json_patch(lws(), orjson.loads(b64decode(first["patch"])))

@@ -52,6 +52,7 @@ class Watched:
     owners: Callable[[Any], tuple[Key, ...]] = lambda child: ()  # the workloads it may belong to
     remedy: str = ""  # how the user gets the kind served; empty: every cluster serves it
     is_needed: bool = True  # false: the API also works on a cluster that does not serve the kind
+    is_remembered: bool = False  # the snapshot also has those that were deleted of late
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,8 @@ class Snapshot:
     put_backs: Mapping[Address, PutBacks] = field(default_factory=dict)
     # Objects that the workload names and does not own, by kind, as far as they exist.
     references: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
+    # Children that were deleted of late, of kinds that are remembered; the latest come last.
+    deleted: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
     # The children of all workloads, of kinds that hold what only one of them may have.
     beside: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
     # What this reconcile created for a workload that has no status yet: its first status counts it.

@@ -23,6 +23,7 @@ from kohort.cluster.port import Address, Cluster, Selection
 from kohort.controller.admission.probe import AdmissionProber
 from kohort.controller.blocked_condition import HealthReporter
 from kohort.controller.caches.cache import Cache, Difference
+from kohort.controller.caches.deleted_children import DeletedChildren
 from kohort.controller.caches.informers import Informers
 from kohort.controller.caches.tiers import TierBook
 from kohort.controller.caches.watermarks import Watermarks
@@ -110,6 +111,7 @@ class ApiController:
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
         self._passing: dict[Key, set[str]] = {}  # names of losses that only the next plan judges
+        self._deleted = DeletedChildren()
         self._nodes: Nodes | None = None  # None: rebuild from the caches
         self.informers = informers
         indexes = {_REFERENCE: self._list_references} if api.references else None
@@ -211,6 +213,8 @@ class ApiController:
                         # A workload that is not there yet is queued when it comes.
                         if self.roots.find_entry(key) is not None:
                             self.queue.add(key)
+                            if watched.is_remembered:
+                                self._deleted.note(watched.kind, key, difference)
             self._note_departure(watched.kind, difference)
             if watched.kind == self.api.members and difference.old is not None:
                 self._note_loss(difference)
@@ -313,6 +317,7 @@ class ApiController:
             stray=stray,
             put_backs=memory.find_put_backs(self._time.elapsed()),
             references=self._find_references(readable),
+            deleted=self._deleted.list_of(key),
             beside=self._gather_shared(root),
         )
 
@@ -384,6 +389,7 @@ class ApiController:
 
     def _forget(self, key: Key) -> None:
         self._memories.pop(key, None)
+        self._deleted.forget(key)
         # A user may recreate a workload that was deleted with --cascade=orphan: keep its losses.
         if not self._still_lost(key, self._list_members(key)):
             self._lost.pop(key, None)

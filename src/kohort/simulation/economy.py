@@ -36,6 +36,7 @@ _COSTS = {
     "vanish": 2,
     "restart-set": 2,
     "set-image": 2,
+    "swap-set": 3,
     "upgrade": 0,
 }
 

@@ -94,7 +94,7 @@ class Scenario:
         """
         is_named = self.names_scheduler and find_scheduler(self.gang)
         changes = self.has("retopology", "retell") and not is_named
-        return changes or self.has("choose-gang", "restart-set", "set-image")
+        return changes or self.has("choose-gang", "restart-set", "set-image", "swap-set")
 
     def without(self, faults: set[int]) -> "Scenario":
         """The same scenario with some faults, by their places, left out."""

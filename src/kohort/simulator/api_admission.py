@@ -13,7 +13,7 @@ import orjson
 
 from kohort.apis.api import AdmissionResult, Api, Settings, Webhook
 from kohort.apis.conversion import ConversionError, collect_converters, convert_object
-from kohort.apis.denials import find_denial
+from kohort.apis.denials import ask, find_denial
 from kohort.apiserver.admission.conversions import read_converted
 from kohort.apiserver.admission.reviews import Denied
 from kohort.apiserver.api.admission import Admission, NoAdmission, Review
@@ -97,7 +97,7 @@ class ApiAdmission:
         for webhook in self._asked(review, mutates=False):
             assert review.obj is not None
             settings = self._look_beside(webhook, review.obj)
-            _judge(webhook, webhook.handle(review.obj, review.old, settings), review)
+            _judge(webhook, ask(webhook, review.obj, review.old, settings), review)
         if self._others.concerns(review.operation, review.target):
             await self._others.validate(review)
 

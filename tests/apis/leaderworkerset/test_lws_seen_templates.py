@@ -45,22 +45,29 @@ def test_only_a_leader_of_a_newer_template_shows_that_the_set_is_an_old_view(
     assert is_behind(leader_set(), made_from, lambda: NUMBERS) is is_old
 
 
+def test_a_leader_of_a_template_that_is_in_force_again_shows_that_the_set_is_an_old_view():
+    """Another client changed the template and back: the older one gets the highest number."""
+    numbers = {"x-second": 4, "x-third": 3}
+    assert is_behind(leader_set("x-third"), {"x-second"}, lambda: numbers)
+    assert not is_behind(leader_set("x-third"), {"x-second"}, lambda: NUMBERS)
+
+
 def test_a_set_whose_own_template_is_not_numbered_is_taken_as_it_is():
     assert not is_behind(leader_set("x-deleted"), {"x-third"}, lambda: NUMBERS)
     assert not is_behind(None, {"x-third"}, lambda: NUMBERS)
 
 
-@pytest.mark.parametrize("made_from", ["x-first", "x-third", "x-deleted"])
-def test_a_leader_of_a_template_that_the_set_does_not_name_is_deleted_if_the_set_is_confirmed(
+@pytest.mark.parametrize("made_from", ["x-first", "x-second", "x-deleted"])
+def test_a_leader_of_a_template_that_is_not_in_force_is_deleted_if_the_set_is_confirmed(
     made_from: str,
 ):
-    """With or without a number: an unnumbered template may be the newest or a deleted one."""
+    """An unnumbered template may be the newest or a deleted one, an older one in force again."""
     confirmed = Premise(Address(STATEFUL_SET, "lab", "x"), "u", generation=1)
-    assert find_premise(leader_set(), "target", made_from) == confirmed
+    assert find_premise(leader_set("x-third"), "target", made_from) == confirmed
 
 
-@pytest.mark.parametrize("made_from", ["x-second", "x-third", ""])
-def test_a_leader_of_a_template_that_the_set_names_is_deleted_without_a_question(made_from: str):
+@pytest.mark.parametrize("made_from", ["x-third", ""])
+def test_a_leader_of_the_template_in_force_is_deleted_without_a_question(made_from: str):
     assert find_premise(leader_set("x-third"), "target", made_from) is None
 
 

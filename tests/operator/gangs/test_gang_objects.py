@@ -183,6 +183,27 @@ async def test_native_groups_go_when_the_user_wants_no_gangs_any_more(carrier: s
     await lab.close()
 
 
+@pytest.mark.parametrize("image", ["engine:1", "engine:2"])
+async def test_native_groups_go_when_a_kept_leader_came_back_without_a_gang(
+    carrier: str, image: str
+):
+    """A rollout that a partition holds back is never over."""
+    lab = await open_native_lab()
+    rollout = {"partition": 1, "maxUnavailable": 1}
+    await lab.apply(make_packed(carrier, None, groups=2, rollout=rollout))
+    await lab.until(lab.is_available)
+    await lab.edit("x", set_image(image))
+    await lab.run(60)
+    await lab.stop_operator()
+    lab.settings = Settings(gangs=(V1ALPHA2,), has_usual=False)
+    lab.mend_webhooks()
+    lab.start_operator()
+    await lab.delete(kinds.POD, "x-0")
+    await lab.run(60)
+    assert [name_of(group)[:3] for group in lab.all(V1ALPHA2.kinds[0])] == ["x-1"]
+    await lab.close()
+
+
 async def test_a_kind_that_is_only_read_and_not_served_makes_nothing_stall(carrier: str):
     lab = await Lab(VOLCANO).open(operator=False)
     await define_pod_groups(lab)

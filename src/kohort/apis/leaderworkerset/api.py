@@ -232,7 +232,7 @@ LEADER_WORKER_SET = Api(
         Watched(POD, _read_pod, labels.NAME, _owners),
         Watched(SERVICE, Whole, labels.NAME, _owners),
         Watched(CLAIM, Whole, labels.NAME, _owners),
-        Watched(CONTROLLER_REVISION, _read_revision, owners=_revision_owners),
+        Watched(CONTROLLER_REVISION, _read_revision, owners=_revision_owners, is_remembered=True),
         Watched(NODE, read_node),
     ),
     members=POD,

@@ -176,6 +176,9 @@ class Gangs:
         number = find_whole(index)
         if number is None or number >= count:
             return False
+        if any(gang.ordinal == number for gang in self._plan.gangs):
+            # The group has a leader that names another gang or none, and so would the next one.
+            return False
         if marks.get(labels.REVISION) == reading.workload.revision:
             is_chosen = choose_dialect(self._lws, self._family.settings) == dialect
             return is_chosen or not self._plan.report.is_done

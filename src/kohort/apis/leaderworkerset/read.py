@@ -7,7 +7,7 @@ a new one. So a repeated write, or a template that the user restores, makes no s
 revision.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -28,12 +28,13 @@ from kohort.apis.leaderworkerset.drift.templates import (
     is_behind,
 )
 from kohort.apis.leaderworkerset.incarnations import judge_groups, own_pods
+from kohort.apis.leaderworkerset.lost_revisions import find_lost
 from kohort.apis.leaderworkerset.names import leader_name, worker_name
 from kohort.apis.leaderworkerset.objects.differences import find_differences
 from kohort.apis.leaderworkerset.objects.placement import place_templates
 from kohort.apis.leaderworkerset.objects.templates import leader_template
 from kohort.apis.leaderworkerset.revision import (
-    apply_revision,
+    is_readable,
     revision_data,
     same_revision,
 )
@@ -81,6 +82,7 @@ class Memory:
     drift: Drift = field(default=Drift(), kw_only=True)
     # The leader set of an earlier object of this name still exists.
     has_leftover: bool = field(default=False, kw_only=True)
+    lost: tuple[Whole, ...] = field(default=(), kw_only=True)  # deleted, and groups have them
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
@@ -116,7 +118,13 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         ),
     )
     memory = Memory(
-        leader_set, revisions, revision, key, has_leftover=_has_leftover(snapshot), drift=drift
+        leader_set,
+        revisions,
+        revision,
+        key,
+        has_leftover=_has_leftover(snapshot),
+        drift=drift,
+        lost=find_lost(snapshot, {key, *list_keys(revisions)}),
     )
     return Reading(read_workload(snapshot, key, observed.groups), observed, memory)
 
@@ -203,6 +211,11 @@ def own_revisions(snapshot: Snapshot) -> tuple[Whole, ...]:
     return tuple(sorted(own, key=number_of))
 
 
+def list_keys(revisions: Iterable[Whole]) -> set[str]:
+    """The keys of revisions; those that are kept for undo have none."""
+    return {r.metadata.labels.get(labels.REVISION, "") for r in revisions} - {""}
+
+
 def describe_forged(snapshot: Snapshot) -> Iterator[str]:
     """A sentence on each owned ControllerRevision that cannot be read and is ignored."""
     uid = uid_of(snapshot.root)
@@ -212,22 +225,6 @@ def describe_forged(snapshot: Snapshot) -> Iterator[str]:
         if revision.metadata.controller == uid and not is_readable(revision):
             name = revision.metadata.name
             yield f"ControllerRevision {name} cannot be read and is ignored: delete it"
-
-
-def is_readable(revision: Whole) -> bool:
-    """Whether a ControllerRevision holds a template that we can read."""
-    return _is_readable(revision.raw)
-
-
-@lru_cache(maxsize=4096)
-def _is_readable(raw: bytes) -> bool:
-    try:
-        stored = orjson.loads(raw)
-        int(stored.get("revision", 0))
-        then = apply_revision({"spec": {}}, stored)
-        return bool(then["spec"].get("leaderWorkerTemplate")) and bool(revision_data(then))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return False
 
 
 def number_of(revision: Whole) -> int:

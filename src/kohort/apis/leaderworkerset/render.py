@@ -28,6 +28,7 @@ from kohort.apis.leaderworkerset.drift.services import bring_service
 from kohort.apis.leaderworkerset.drift.templates import find_additions, find_premise
 from kohort.apis.leaderworkerset.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.history import mark_served, render_history
+from kohort.apis.leaderworkerset.lost_revisions import make_again
 from kohort.apis.leaderworkerset.objects.differences import find_differences
 from kohort.apis.leaderworkerset.objects.placement import end_scheduler, place_templates
 from kohort.apis.leaderworkerset.objects.services import group_service, shared_service
@@ -74,6 +75,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     elif not served:
         # This write replaces the last target on the leader set, so the served mark comes first.
         yield from _leader_set_actions(snapshot, reading, plan)
+    yield from make_again(memory.lost)
     for stored in memory.revisions:
         yield from adopt(snapshot.root, CONTROLLER_REVISION, stored.metadata)
     yield from put_places_back(snapshot)

@@ -7,8 +7,11 @@ would roll every set that Kohort takes over. Two revisions are compared by their
 not by their bytes: earlier controllers wrote the same template in other bytes.
 """
 
+from functools import lru_cache
+
 import orjson
 
+from kohort.apis.facts import Whole
 from kohort.apis.gojson import write_bytes
 from kohort.apis.leaderworkerset import labels, names
 from kohort.apis.leaderworkerset.gojson import NETWORK, TEMPLATE, write_typed
@@ -49,6 +52,22 @@ def apply_revision(lws: Object, revision: Object) -> Object:
     patch = (revision.get("data") or {}).get("spec") or {}
     stored = {part: _without_marker(patch[part]) for part in _PARTS if part in patch}
     return {**lws, "spec": {**spec_of(lws), **stored}}
+
+
+def is_readable(revision: Whole) -> bool:
+    """Whether a ControllerRevision holds a template that we can read."""
+    return _is_readable(revision.raw)
+
+
+@lru_cache(maxsize=4096)
+def _is_readable(raw: bytes) -> bool:
+    try:
+        stored = orjson.loads(raw)
+        int(stored.get("revision", 0))
+        then = apply_revision({"spec": {}}, stored)
+        return bool(then["spec"].get("leaderWorkerTemplate")) and bool(revision_data(then))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return False
 
 
 def make_revision(lws: Object, number: int, key: str | None = None) -> Object:

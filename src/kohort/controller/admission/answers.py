@@ -15,7 +15,7 @@ import orjson
 
 from kohort.apis.api import AdmissionResult, Api, Settings, Webhook
 from kohort.apis.definitions.shapes import DEPTH_MAX, is_deeper
-from kohort.apis.denials import find_denial, write_denial
+from kohort.apis.denials import ask, find_denial, write_denial
 from kohort.cluster.objects import Object
 from kohort.cluster.patches import to_json_patch
 from kohort.cluster.port import Address
@@ -73,7 +73,7 @@ def _answer(webhook: Webhook, request: Mapping[str, Any], settings: Settings) ->
         return _refuse(400, f"the object is nested more than {DEPTH_MAX} levels deep")
     named = _fill_namespace(obj, request.get("namespace"))
     # The handler's result may share parts with its input, so the handler gets a copy.
-    result = webhook.handle(orjson.loads(orjson.dumps(named)), old, settings)
+    result = ask(webhook, orjson.loads(orjson.dumps(named)), old, settings)
     return _write(result, obj)
 
 

@@ -28,6 +28,7 @@ DELETING = (
     "strip-label",
     "restart-set",
     "set-image",
+    "swap-set",
     "relabel",
     "orphan",
 )

@@ -5,6 +5,7 @@ replaces for that, it replaces within the budget.
 """
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from kohort.cluster import kinds
@@ -100,6 +101,24 @@ async def _set_image(harness: Harness, fault: Fault) -> None:
         await _edit_template(harness, fault, {"spec": {"containers": foreign}})
 
 
+async def _swap_set(harness: Harness, fault: Fault) -> None:
+    """Change the template of the leader set for a while; the operator may change it back first."""
+    held = harness.truth.objects[kinds.STATEFUL_SET].get(NAME)
+    if held is None:
+        return
+    template = held["spec"]["template"]
+    before = (template["metadata"].get("annotations") or {}).get(RESTARTED)
+    back: Object = {"metadata": {"annotations": {RESTARTED: before}}}
+    leaders = replace(fault, value=LEADERS)
+    if fault.value == "restart":
+        await _restart_set(harness, leaders)
+    else:
+        back = {"spec": {"containers": template["spec"]["containers"]}}
+        await _set_image(harness, leaders)
+    await asyncio.sleep(fault.seconds)
+    await _edit_template(harness, leaders, back)
+
+
 async def _edit_pod(harness: Harness, fault: Fault) -> None:
     found = find_child(harness, kinds.POD, fault.pick)
     if found is not None:
@@ -160,6 +179,7 @@ ACTIONS = {
     "between": _write_between,
     "restart-set": _restart_set,
     "set-image": _set_image,
+    "swap-set": _swap_set,
     "edit-pod": _edit_pod,
     "relabel": _relabel,
     "edit-service": _edit_service,

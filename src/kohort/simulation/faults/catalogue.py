@@ -130,6 +130,11 @@ CATALOGUE |= {
     name: FaultKind(numbers, about, draw, is_edit)
     for name, (numbers, about, draw, is_edit) in hand_edits.DRAWN.items()
 }
+CATALOGUE[hand_edits.SWAP] = FaultKind(
+    ("F11",),
+    "another client changes the template of the leader set, and changes it back",
+    valued(hand_edits.SWAP, ("restart", "image"), 0.1, 6.0),
+)
 CATALOGUE["scale-role"] = FaultKind(
     ("F17",),
     "other instances of a role",

@@ -9,9 +9,11 @@ from dataclasses import replace
 
 from kohort.simulation.choices import Choices
 from kohort.simulation.faults.draws import Draw, of_kind, timed, valued
-from kohort.simulation.scenario import Scenario
+from kohort.simulation.scenario import STATEFULSETS, Fault, Scenario
 
 HANDS_PERCENT = 50
+SWAPS_PERCENT = 12
+SWAP_SECONDS_MAX, LATE_SECONDS_MAX = 6.0, 8.0
 # Claims twice: few scenarios have them.
 KINDS = (
     "Pod",
@@ -57,6 +59,29 @@ DRAWN: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
         True,
     ),
 }
+
+
+# Drawn by ``add_swaps``, from a stream of its own.
+SWAP = "swap-set"
+
+
+def add_swaps(scenario: Scenario) -> Scenario:
+    """
+    The same scenario, with a template of the leader set that comes and goes if the seed says so.
+
+    The watch of sets falls behind while the other template is in force, in half of them that of
+    revisions, too: else the operator sees each of the templates in time.
+    """
+    choices = Choices(scenario.seed).fork("swaps")
+    if scenario.carrier != STATEFULSETS or not choices.happens(SWAPS_PERCENT):
+        return scenario
+    swap = valued(SWAP, ("restart", "restart", "image"), 0.1, SWAP_SECONDS_MAX)(choices)
+    at = round(swap.at + choices.between(0.0, swap.seconds), 2)
+    seconds = choices.between(0.5, LATE_SECONDS_MAX)
+    late = ("StatefulSet", "ControllerRevision")[: 1 + choices.below(2)]
+    lags = [Fault("lag", at=at, seconds=seconds, kind=kind) for kind in late]
+    faults = sorted((*scenario.faults, swap, *lags), key=lambda fault: (fault.at, fault.n))
+    return replace(scenario, faults=tuple(faults))
 
 
 def add_hands(scenario: Scenario) -> Scenario:

@@ -12,7 +12,7 @@ from kohort.simulation.choices import Choices
 from kohort.simulation.faults.catalogue import CATALOGUE, EDITS, FAILURES
 from kohort.simulation.faults.draws import focus
 from kohort.simulation.faults.gang_faults import add_gangs
-from kohort.simulation.faults.hand_edits import add_hands
+from kohort.simulation.faults.hand_edits import add_hands, add_swaps
 from kohort.simulation.scenario import (
     AFTER_START,
     BUDGETED,
@@ -43,7 +43,7 @@ _BUDGETS: tuple[tuple[int | str, int | str], ...] = (
 
 def draw_scenario(seed: int) -> Scenario:
     """What this seed means."""
-    return focus(add_hands(add_gangs(_draw_plain(seed))))
+    return add_swaps(focus(add_hands(add_gangs(_draw_plain(seed)))))
 
 
 def _draw_plain(seed: int) -> Scenario:

@@ -58,6 +58,7 @@ NEVER = (
     "scale-child",
     "restart-set",
     "set-image",
+    "swap-set",
     "edit-pod",
     "scale",
     "cost",

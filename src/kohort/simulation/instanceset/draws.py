@@ -29,7 +29,7 @@ _OWN: dict[str, Draw] = {
     "relabel": valued("relabel", ("Pod", "place")),
 }
 # A set by hand has no StatefulSets, no Services and no roles of several sizes.
-NEVER = ("scale-child", "restart-set", "set-image", "scale-role", "cost")
+NEVER = ("scale-child", "restart-set", "set-image", "swap-set", "scale-role", "cost")
 EDITS = (
     "roll",
     "roll",

@@ -30,7 +30,7 @@ _OWN: dict[str, Draw] = {
     "relabel": valued("relabel", ("Service", "Pod", "place")),
 }
 # StatefulSets are no part of a ModelServing.
-NEVER = ("scale-child", "restart-set", "set-image")
+NEVER = ("scale-child", "restart-set", "set-image", "swap-set")
 EDITS = (
     "roll",
     "bad-roll",

@@ -54,7 +54,7 @@ _OWN: dict[str, Draw] = {
     "relabel": valued("relabel", ("Service", "Pod", "place")),
 }
 # StatefulSets are no part of what is drawn.
-NEVER = ("scale-child", "restart-set", "set-image", "scale", "cost")
+NEVER = ("scale-child", "restart-set", "set-image", "swap-set", "scale", "cost")
 EDITS = (
     "roll",
     "roll",

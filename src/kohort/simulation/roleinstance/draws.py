@@ -22,7 +22,16 @@ _OWN: dict[str, Draw] = {
     "relabel": valued("relabel", ("Pod", "place")),
 }
 # One instance has no sets, no Services and no count; and it takes no orphaned pods over.
-NEVER = ("scale-child", "restart-set", "set-image", "scale-role", "cost", "edit-service", "orphan")
+NEVER = (
+    "scale-child",
+    "restart-set",
+    "set-image",
+    "swap-set",
+    "scale-role",
+    "cost",
+    "edit-service",
+    "orphan",
+)
 EDITS = ("roll", "roll", "bad-roll", "fleeting-roll", "resize", "recreate")
 FAILURES = list_failures(NEVER)
 

@@ -8,8 +8,9 @@ of ours. A restart (``kubectl rollout restart``) is intended: it stays, and roll
 While a leader exists that was made from a newer template than the leader set shows, our view of
 the set is old (the watches of pods and of sets are not in step): nothing is known to be edited.
 The numbers of the stored revisions tell which template is newer. A template without a number is
-either that of a deleted revision or so new that the watch of revisions is late as well, and no
-cache tells which: a leader of it is deleted only if the API server confirms our view of the set.
+either that of a deleted revision or so new that the watch of revisions is late as well, and an
+older template may be in force again: no cache tells which. A leader of another template than that
+in our view is deleted only if the API server confirms our view of the set.
 
 For some seconds after a restore nothing else changes, and longer each time: a client that
 repeats its edit meets a raised partition, so no group is lost.
@@ -99,11 +100,12 @@ def is_behind(
     """
     if leader_set is None:
         return False
-    status = leader_set.status
-    unknown = made_from - {status.current_revision, status.update_revision}
-    numbers = number() if unknown else {}
-    seen = numbers.get(status.update_revision)
-    return seen is not None and any(numbers.get(name, 0) > seen for name in unknown)
+    update = leader_set.status.update_revision
+    # The template before this one may be in force again: a client changed the set, and back.
+    others = made_from - {update}
+    numbers = number() if others else {}
+    seen = numbers.get(update)
+    return seen is not None and any(numbers.get(name, 0) > seen for name in others)
 
 
 def find_premise(leader_set: SetFacts | None, label: str, made_from: str) -> Premise | None:
@@ -111,14 +113,13 @@ def find_premise(leader_set: SetFacts | None, label: str, made_from: str) -> Pre
     What the API server has to confirm before a leader of this label and template is deleted.
 
     A leader set of the same generation has the same template, so no leader is newer than that.
-    Leaders of the templates that the set's status names need no request, nor do those of another
+    Leaders of the template that we see in force need no request, nor do those of another
     revision than the set: we wrote the templates of both, and have seen our own writes.
     """
     if leader_set is None or not made_from:
         return None
     metadata, status = leader_set.metadata, leader_set.status
-    is_named = made_from in (status.current_revision, status.update_revision)
-    if is_named or label != metadata.labels.get(labels.REVISION):
+    if made_from == status.update_revision or label != metadata.labels.get(labels.REVISION):
         return None
     address = Address(STATEFUL_SET, metadata.namespace, metadata.name)
     return Premise(address, metadata.uid, metadata.generation)

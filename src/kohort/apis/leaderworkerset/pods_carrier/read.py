@@ -16,11 +16,13 @@ from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.drift.adoption import is_orphan, take_back
 from kohort.apis.leaderworkerset.drift.pods import judge_pods
 from kohort.apis.leaderworkerset.drift.templates import Drift, describe_drift
+from kohort.apis.leaderworkerset.lost_revisions import find_lost
 from kohort.apis.leaderworkerset.read import (
     READER,
     Memory,
     choose_revision,
     describe_forged,
+    list_keys,
     own_revisions,
     read_workload,
 )
@@ -55,11 +57,12 @@ def read(snapshot: Snapshot) -> Reading[PodMemory]:
     note = _find_note(revisions)
     aimed = note.progress.target if note else None
     revision, key = choose_revision(lws, aimed, revisions)
+    lost = find_lost(snapshot, {key, *list_keys(revisions)})
+    known = (*revisions, *lost)
     groups = read_groups(_READER, pods, uid_of(lws), snapshot.lost, snapshot.group_cache)
     if note is not None:
-        stored = {r.metadata.labels.get(labels.REVISION, "") for r in revisions} - {""}
-        groups = judge_pods(groups, pods, (note.progress.target, key), stored)
-    progress = _progress_of(note, revisions) if note else assume_progress(groups)
+        groups = judge_pods(groups, pods, (note.progress.target, key), list_keys(known))
+    progress = _progress_of(note, known) if note else assume_progress(groups)
     if progress is not None and _has_left_over_leader(lws, pods):
         # Only the garbage collector or an orphaning delete tells whether their groups stay.
         progress = replace(progress, is_seen=False)
@@ -71,7 +74,7 @@ def read(snapshot: Snapshot) -> Reading[PodMemory]:
             dict.fromkeys((*describe_drift(snapshot, Drift(), groups), *describe_forged(snapshot)))
         ),
     )
-    memory = PodMemory(None, revisions, revision, key, note, orphans)
+    memory = PodMemory(None, revisions, revision, key, note, orphans, lost=lost)
     return Reading(read_workload(snapshot, key, groups), observed, memory)
 
 

@@ -27,6 +27,7 @@ from kohort.apis.leaderworkerset.drift.place_labels import put_places_back
 from kohort.apis.leaderworkerset.drift.services import bring_service
 from kohort.apis.leaderworkerset.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.history import mark_served, render_history
+from kohort.apis.leaderworkerset.lost_revisions import make_again
 from kohort.apis.leaderworkerset.objects.gangs import choose_dialect, find_dialect
 from kohort.apis.leaderworkerset.objects.placement import place_templates
 from kohort.apis.leaderworkerset.objects.pods import leader_pods, worker_pods
@@ -60,6 +61,7 @@ def render(snapshot: Snapshot, reading: Reading[PodMemory], plan: Plan) -> tuple
 
 def _actions(snapshot: Snapshot, reading: Reading[PodMemory], plan: Plan) -> Iterator[Action]:
     memory: PodMemory = reading.memory
+    yield from make_again(memory.lost)
     for stored in memory.revisions:
         yield from adopt(snapshot.root, CONTROLLER_REVISION, stored.metadata)
     if memory.orphans:
@@ -110,7 +112,7 @@ def _next_note(reading: Reading[PodMemory], plan: Plan) -> Note:
     if held is None:
         return Note(progress, base=key, turn=1)
     is_turn = held.progress.target != key
-    stored = {_key_of(revision) for revision in memory.revisions}
+    stored = {_key_of(revision) for revision in (*memory.revisions, *memory.lost)}
     base = settle_base(held, reading.observed.groups, stored)
     return Note(progress, base, held.turn + is_turn)
 

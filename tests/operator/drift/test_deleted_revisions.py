@@ -1,0 +1,89 @@
+"""Another client deletes the revision of a group that a partition keeps: it is made again."""
+
+import pytest
+from gang_lab import VOLCANO, open_gang_lab
+from operator_lab import Lab, make_lws, set_image
+
+from kohort.apis.gangs.dialects.volcano import POD_GROUP
+from kohort.apis.leaderworkerset import labels
+from kohort.cluster import kinds
+from kohort.cluster.objects import Object, name_of
+
+KEY = f"{labels.NAME.rpartition('/')[0]}/template-revision-hash"
+FIELDS = ("labels", "annotations", "ownerReferences")
+
+
+@pytest.fixture(params=["statefulsets", "pods"])
+def carrier(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+async def open_kept(carrier: str) -> Lab:
+    """Two groups of three in gangs; the partition keeps the lower one on the first template."""
+    lab = await open_gang_lab(Lab(VOLCANO))
+    notes = {"kohort.dev/carrier": carrier}
+    await lab.apply(make_lws(annotations=notes, rollout={"partition": 1, "maxUnavailable": 1}))
+    await lab.until(lab.is_available)
+    await lab.edit("x", set_image("engine:2"))
+    await lab.run(60)
+    return lab
+
+
+def find_stored(lab: Lab) -> Object:
+    """The revision of group 0."""
+    leader = lab.find(kinds.POD, "x-0")
+    assert leader is not None
+    key = leader["metadata"]["labels"][KEY]
+    stored = lab.all(kinds.CONTROLLER_REVISION)
+    owned = [r for r in stored if r["metadata"]["ownerReferences"][0]["kind"] == "LeaderWorkerSet"]
+    return next(r for r in owned if r["metadata"]["labels"].get(KEY) == key)
+
+
+def is_whole(lab: Lab) -> bool:
+    pods = {name_of(pod): pod for pod in lab.all(kinds.POD)}
+    old = {n for n, p in pods.items() if p["spec"]["containers"][0]["image"] == "engine:1"}
+    return old == {"x-0", "x-0-1", "x-0-2"} and lab.lws()["status"]["readyReplicas"] == 2
+
+
+async def test_a_deleted_revision_that_a_kept_group_has_is_made_again_as_it_was(carrier: str):
+    lab = await open_kept(carrier)
+    before = find_stored(lab)
+    await lab.delete(kinds.CONTROLLER_REVISION, name_of(before))
+    await lab.run(10)
+    after = find_stored(lab)
+    assert (after["data"], after["revision"]) == (before["data"], before["revision"])
+    assert [after["metadata"].get(f) for f in FIELDS] == [before["metadata"].get(f) for f in FIELDS]
+    await lab.close()
+
+
+async def test_a_kept_group_comes_back_whole_after_its_revision_was_deleted(carrier: str):
+    lab = await open_kept(carrier)
+    await lab.delete(kinds.CONTROLLER_REVISION, name_of(find_stored(lab)))
+    await lab.run(10)
+    await lab.delete(kinds.POD, "x-0-1")
+    await lab.run(120)
+    assert is_whole(lab)
+    await lab.close()
+
+
+async def test_a_kept_group_gets_its_gang_again_after_its_revision_was_deleted(carrier: str):
+    lab = await open_kept(carrier)
+    gang = next(name_of(g) for g in lab.all(POD_GROUP) if name_of(g).startswith("x-0-"))
+    await lab.delete(kinds.CONTROLLER_REVISION, name_of(find_stored(lab)))
+    await lab.run(10)
+    await lab.delete(POD_GROUP, gang)
+    await lab.run(60)
+    assert lab.find(POD_GROUP, gang) is not None
+    await lab.close()
+
+
+async def test_a_deleted_revision_that_no_group_has_stays_away(carrier: str):
+    lab = await open_kept(carrier)
+    revision = find_stored(lab)
+    await lab.edit("x", {"op": "remove", "path": "/spec/rolloutStrategy"})
+    await lab.until(lab.is_available)
+    await lab.delete(kinds.CONTROLLER_REVISION, name_of(revision))
+    await lab.edit("x", set_image("engine:3"))
+    await lab.until(lab.is_available)
+    assert lab.find(kinds.CONTROLLER_REVISION, name_of(revision)) is None
+    await lab.close()
