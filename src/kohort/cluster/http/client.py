@@ -39,13 +39,12 @@ class HttpCluster:
         *,
         qps: float = QPS_DEFAULT,
         burst: int = BURST_DEFAULT,
-        chance: Random | None = None,
     ) -> None:
         self.server = access.server
         self.namespace = access.namespace
         self.context = access.context
-        self._transport = Transport(access, Bucket(qps, burst), chance)
-        self._chance = chance or Random()
+        self._chance = Random()
+        self._transport = Transport(access, Bucket(qps, burst), self._chance)
 
     async def __aenter__(self) -> Self:
         return self

@@ -36,11 +36,10 @@ class Budgets:
     name = "disruption"
     manager = "kube-controller-manager"
 
-    def __init__(self, kinds: Iterable[Kind] = ()) -> None:
+    def __init__(self) -> None:
         self.kinds: tuple[Kind, ...] = (BUDGET, POD, *_KNOWN)
         self._matches = Matches()
         self._pace = Pace()
-        self.watch_kinds(kinds)
 
     def watch_kinds(self, kinds: Iterable[Kind]) -> None:
         """Watch the custom kinds among these, which may control pods and have ``spec.replicas``."""

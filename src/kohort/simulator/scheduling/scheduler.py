@@ -48,13 +48,11 @@ class Scheduler:
     manager = "kube-scheduler"
     kinds: tuple[Kind, ...] = (NODE, NAMESPACE, CLAIM, PRIORITY_CLASS, POD)
 
-    def __init__(
-        self, profiles: Sequence[str] = PROFILES, stands_in_for: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, stands_in_for: Sequence[str] = ()) -> None:
         # Other schedulers whose pods this one places one by one if they are not simulated.
         self._stands_in_for = frozenset(stands_in_for)
         self.ledger = Ledger()
-        self._profiles = frozenset(profiles)
+        self._profiles = frozenset(PROFILES)
         self._reader = DemandReader(self.ledger.book)
         self._queue = WaitingQueue(self.ledger)
         self._pods: dict[str, Demand] = {}

@@ -77,7 +77,6 @@ def _make_shape(schema: Schema, root: bool) -> Shape:
         shape = Shape(_SCALARS.get(schema.get("type") or "", Type.ANY))
     shape.format = schema.get("format") or ""
     shape.default = schema.get("default")
-    shape.enum = tuple(entry for entry in schema.get("enum") or () if isinstance(entry, str))
     shape.nullable = bool(schema.get("nullable"))
     shape.preserves_unknown = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
     return shape

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kohort.cluster.http import HttpCluster
     from kohort.cluster.objects import Object
     from kohort.cluster.port import Address
-    from kohort.model.observed import Failure as CrashRecord
+    from kohort.model import observed
     from kohort.views.lineage import MemberPlace
     from kohort.views.picture import Picture
 
@@ -106,7 +106,7 @@ def _describe_gone(picture: "Picture", places: "tuple[MemberPlace, ...]") -> Non
             )
 
 
-def _list_role_failures(picture: "Picture") -> "Iterator[CrashRecord]":
+def _list_role_failures(picture: "Picture") -> "Iterator[observed.Failure]":
     assert picture.reading is not None
     for failures in picture.reading.observed.role_failures.values():
         yield from failures
