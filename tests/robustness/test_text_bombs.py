@@ -8,10 +8,10 @@ from robust_cluster import CONFIG_MAPS, Cluster
 
 from kohort.apiserver.patches.elements import name_entry
 from kohort.apiserver.schemas.cel.costs import read_costs
-from kohort.apiserver.schemas.definition.schema.references import find_undefined
+from kohort.apiserver.schemas.definition.schema.rules import find_undefined
 from kohort.apiserver.schemas.jsonpath import PathError, compile_path
 from kohort.apiserver.schemas.shapes import ListType, Shape, Type
-from kohort.apiserver.store.fields import keep_labels
+from kohort.apiserver.store.entries import keep_labels
 from kohort.cluster import names
 from kohort.cluster.answer_caches import KEPT_LENGTH_MAX, keep_answers
 from kohort.cluster.errors import InternalError

@@ -11,13 +11,18 @@ from typing import Any
 
 import orjson
 
-from kohort.apiserver.admission.caller import HttpsCaller
-from kohort.apiserver.admission.calls import Caller, CallError, Unreachable, refuse_service
+from kohort.apiserver.admission.caller import (
+    Caller,
+    CallError,
+    HttpsCaller,
+    Unreachable,
+    refuse_service,
+)
 from kohort.apiserver.admission.configuration import read_client
 from kohort.apiserver.api.conversion import Said
 from kohort.apiserver.resources.validation.metadata import validate_annotations, validate_labels
-from kohort.apiserver.schemas.depth import TOO_DEEP, is_too_deep
 from kohort.apiserver.schemas.go_json import write_custom
+from kohort.apiserver.schemas.limits import TOO_DEEP, is_too_deep
 from kohort.cluster.errors import BareError
 from kohort.cluster.fields import aggregate
 from kohort.cluster.objects import Object

@@ -5,8 +5,7 @@ The metadata of an object is not described by a definition, so its shape is
 given here: the parts of it that are merged by key.
 """
 
-from kohort.apiserver.schemas.parts import hash_part
-from kohort.apiserver.schemas.result_cache import ResultCache
+from kohort.apiserver.schemas.result_cache import ResultCache, hash_part
 from kohort.apiserver.schemas.shapes import ANY, ListType, Shape, Type
 from kohort.apiserver.schemas.structural.node import Schema
 

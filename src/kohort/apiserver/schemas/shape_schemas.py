@@ -1,5 +1,5 @@
 """
-The schemas of built-in types, written from their shapes.
+The schemas of built-in types in OpenAPI documents, written from their shapes.
 
 A schema says a little more than its shape: what is always there has an empty default.
 ``implicit_fields`` says which fields these are, as it does for every object that is written.

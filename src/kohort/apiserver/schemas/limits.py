@@ -1,13 +1,24 @@
 """
-The nesting depth of a JSON text, measured before it is parsed.
+Limits of one object: its size, and the nesting depth of its JSON text, before it is parsed.
 
-A real server takes ten thousand levels. The code here recurses once for each level, so its limit
-is lower: the call stack has room for it, and no real manifest comes near it.
+The size is that of a real server's etcd. A real server takes ten thousand levels. The code here
+recurses once for each level, so its limit is lower: the call stack has room for it, and no real
+manifest comes near it.
 """
 
 import re
 from itertools import accumulate
 from typing import Any
+
+from kohort.cluster.errors import BareError
+
+OBJECT_BYTES_MAX = 3 * 512 * 1024
+
+
+def too_large_to_store() -> BareError:
+    """The error for a write beyond the limit, in etcd's words."""
+    return BareError("etcdserver: request is too large")
+
 
 DEPTH_MAX = 200
 TOO_DEEP = "exceeded max depth"
