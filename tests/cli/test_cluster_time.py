@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from kohort.cli.workloads.cluster_time import is_far, read_time
+from kohort.cli.workloads.facts import is_far, read_time
 
 HERE = datetime(2026, 1, 1, 9, 0, 0, 250_000, tzinfo=UTC)
 

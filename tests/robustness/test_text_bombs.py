@@ -17,7 +17,7 @@ from kohort.cluster.answer_caches import KEPT_LENGTH_MAX, keep_answers
 from kohort.cluster.errors import InternalError
 from kohort.cluster.http.frames import read_object
 from kohort.cluster.quantities import canonical_quantity
-from kohort.simulator.kubelet.images import find_image_fault
+from kohort.simulator.kubelet.references import find_image_fault
 
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
 ENDLESS = '"' + '\\"' * 500_000

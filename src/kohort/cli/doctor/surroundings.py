@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from kohort.apis.gangs.known import DIALECTS
 from kohort.cli.doctor.findings import CheckResult, note, ok, problem
 from kohort.cli.plugins.installed import GROUPS, list_installed
-from kohort.cli.workloads.cluster_time import is_far
+from kohort.cli.workloads.facts import is_far
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.http import HttpCluster
 from kohort.cluster.kinds import POD

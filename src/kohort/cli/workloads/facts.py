@@ -1,14 +1,20 @@
 """
-This is where commands read facts beside a workload's own objects: nodes, warnings, the lease.
+This is where commands read facts beside a workload's own objects: nodes, warnings, lease, time.
 
 Nothing is read for workloads that are ready. A user who may not read nodes, events or the
 lease gets a verdict without them, as far as it can be given.
+
+Ages are shown by the cluster's clock, which is known from the date of its last answer. If it is
+less than a minute from this machine's clock, that one is used instead: the date of an answer has
+whole seconds only.
 """
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 import orjson
 
@@ -28,6 +34,32 @@ from kohort.views.evidence.cluster import (
 )
 from kohort.views.health import Word, judge
 from kohort.views.picture import Picture, take_picture
+
+_NEAR_SECONDS = 60
+
+
+def read_time(date: str, here: datetime) -> datetime:
+    """The time of a server by the date of its last answer; this machine's if there is no date."""
+    told = _read_date(date)
+    return here if told is None or _is_near(told, here) else told
+
+
+def is_far(date: str, here: datetime) -> bool:
+    """Whether a server's clock is a minute or more from this machine's."""
+    told = _read_date(date)
+    return told is not None and not _is_near(told, here)
+
+
+def _is_near(told: datetime, here: datetime) -> bool:
+    return abs((here - told).total_seconds()) <= _NEAR_SECONDS
+
+
+def _read_date(date: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(date).astimezone(UTC)
+    except (TypeError, ValueError):
+        return None
+
 
 _NODES_MAX = 50  # read one by one; more troubled nodes add nothing to a verdict
 

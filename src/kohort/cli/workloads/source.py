@@ -23,9 +23,8 @@ from kohort.cli.exits import Failure
 from kohort.cli.parser import suggest
 from kohort.cli.state import list_running
 from kohort.cli.workloads.arguments import Wanted
-from kohort.cli.workloads.cluster_time import is_far, read_time
 from kohort.cli.workloads.descendants import list_owners
-from kohort.cli.workloads.facts import complete
+from kohort.cli.workloads.facts import complete, is_far, read_time
 from kohort.cluster.errors import (
     ClusterError,
     Forbidden,
