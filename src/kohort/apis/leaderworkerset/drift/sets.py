@@ -1,9 +1,14 @@
 """
-The template of the leader set, where it differs from what we wrote for its revision.
+Leader and worker sets that another client edited: their replicas, and the leader set's template.
 
-The operator restores what another client changed, and removes what it added. While the edited
-template is in place, the partition protects all groups, and a group made from it has no revision
-of ours. A restart (``kubectl rollout restart``) is intended: it stays, and rolls.
+Every write of the leader set contains its planned replicas, so the operator restores them at once,
+however often they change (``kubectl scale sts/NAME``). Templates stay the same: groups keep their
+revision, and a rollout goes on. A worker set is written only for this: a surplus pod would stay for
+ever, and a missing one would never come back.
+
+Of the template, the operator restores what another client changed, and removes what it added. While
+the edited template is in place, the partition protects all groups, and a group made from it has no
+revision of ours. A restart (``kubectl rollout restart``) is intended: it stays, and rolls.
 
 While a leader exists that was made from a newer template than the leader set shows, our view of
 the set is old (the watches of pods and of sets are not in step): nothing is known to be edited.
@@ -23,14 +28,47 @@ from kohort.apis.api import Snapshot
 from kohort.apis.drift.pods import describe_pods
 from kohort.apis.drift.reports import list_recent
 from kohort.apis.edits import Edit, Path, locate
-from kohort.apis.facts import SetFacts, Whole
+from kohort.apis.facts import Meta, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.put_backs import PutBacks
-from kohort.cluster.actions import Premise
+from kohort.cluster.actions import Action, Patch, Premise
 from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import Object, name_of
 from kohort.cluster.port import Address
 from kohort.model.observed import Group
+
+REPLICAS = ("f:spec", "f:replicas")
+PART = "scale"
+
+
+def describe_scale(found: SetFacts) -> str:
+    """A sentence about the client that scaled a StatefulSet; empty if the number is ours."""
+    if not found.scaled_by:
+        return ""
+    name, count = found.metadata.name, found.spec.replicas
+    return f"StatefulSet {name}: {found.scaled_by} set spec.replicas to {count}; it is put back"
+
+
+def put_workers_back(found: SetFacts, leader: Meta, wanted: int) -> Iterator[Action]:
+    """Restore the replicas of a worker set if another client has changed them."""
+    metadata = found.metadata
+    is_own = metadata.controller == leader.uid and not metadata.is_leaving
+    undoes = describe_scale(found)
+    if not is_own or not undoes or found.spec.replicas == wanted:
+        return
+    address = Address(STATEFUL_SET, metadata.namespace, metadata.name)
+    body = {"metadata": {"uid": metadata.uid}, "spec": {"replicas": wanted}}
+    why = f"spec.replicas of the workers of {leader.name} differ"
+    yield Patch(address, body, why=why, undoes=undoes, undoes_part=PART)
+
+
+def describe_standing_scale(lws: Object, leader_set: SetFacts | None) -> Iterator[str]:
+    """The same sentence for the leader set, while its replicas differ from the workload's."""
+    if leader_set is not None and leader_set.spec.replicas != spec.replicas_of(lws):
+        text = describe_scale(leader_set)
+        if text:
+            yield text
+
 
 TEMPLATE = ("f:spec", "f:template")
 _RESTARTED = "f:kubectl.kubernetes.io/restartedAt"
