@@ -1,22 +1,97 @@
 """
-The RoleInstanceSets that users of simulations make by hand, and how they edit them.
+The scenario of a seed for a RoleInstanceSet by hand: what users make and edit, and the faults.
 
 A scenario says the one role of a set as roles of a group are said (``a 2&1``): instances, and the
 pods of its second component.
+
+It has random streams of its own, and ``kohort sim run --apis ris`` draws from them.
 """
 
+from dataclasses import replace
+
 from kohort.cluster.objects import Kind, Object
+from kohort.simulation.choices import Choices
+from kohort.simulation.faults.catalogue import CATALOGUE, list_failures
+from kohort.simulation.faults.draws import Draw, focus, of_part, of_watches, valued
 from kohort.simulation.instanceset.labels import OWNER
-from kohort.simulation.rolebasedgroup.labels import MODE, PATTERN, RECOVER_NONE, SET, STATELESS
-from kohort.simulation.rolebasedgroup.manifests import (
+from kohort.simulation.rolebasedgroup.labels import (
+    IN_PLACE,
+    IN_PLACE_ONLY,
+    MODE,
+    PATTERN,
+    RECOVER_NONE,
+    RECREATE,
+    RECREATE_POD,
+    SET,
+    STATELESS,
+)
+from kohort.simulation.rolebasedgroup.scenarios import (
     BACKOFF_SECONDS,
     CHANGES_MODE,
     FIRST,
     SECOND,
     read_roles,
 )
-from kohort.simulation.scenario import NAME, Scenario, make_template
+from kohort.simulation.scenario import NAME, PODS, Fault, Scenario, make_template
 from kohort.simulation.simulated_api import SpecEdits, Template
+
+KINDS = ("Pod", "Pod", "RoleInstance", "RoleInstance", "RoleInstanceSet", "ControllerRevision")
+ROLES = ("a 1+0", "a 3+0", "a 2&1", "a 3&1")
+_BUDGETS = ((1, 0), (1, 0), (2, 0), (1, 1), (2, 1))
+_OWN: dict[str, Draw] = {
+    **of_watches(KINDS),
+    "part-lag": of_part("part-lag", ("Pod", "Node"), ("garbage", "kubelet", "scheduler"), 6.0),
+    "delete-child": valued("delete-child", ("Pod", "Pod", "RoleInstance")),
+    "namesake": valued("namesake", ("Pod", "Pod"), 4.0, 20.0),
+    "relabel": valued("relabel", ("Pod", "place")),
+}
+# A set by hand has no StatefulSets, no Services and no roles of several sizes.
+NEVER = ("scale-child", "restart-set", "set-image", "scale-role", "cost")
+DRAWN_EDITS = (
+    "roll",
+    "roll",
+    "bad-roll",
+    "fleeting-roll",
+    "scale",
+    "scale",
+    "resize",
+    "hold",
+    "recreate",
+)
+FAILURES = list_failures(NEVER)
+
+
+def draw_scenario(seed: int) -> Scenario:
+    """What this seed means."""
+    choices = Choices(f"ris/{seed}")
+    unavailable, surge = choices.pick(_BUDGETS)
+    scenario = Scenario(
+        seed=seed,
+        api="ris",
+        groups=1,
+        unavailable=unavailable,
+        surge=surge,
+        restart=choices.pick((RECREATE, RECREATE, RECOVER_NONE)),
+        carrier=PODS,
+        replicas=choices.pick((1, 1, 1, 1, 2)),
+        latency=choices.pick((0.0, 0.0, 0.01, 0.2)),
+        roles=choices.pick(ROLES),
+        rollout=choices.pick((IN_PLACE, IN_PLACE, IN_PLACE, IN_PLACE_ONLY, RECREATE_POD)),
+        role_partition=choices.pick((0, 0, 0, 0, 1)),
+        drain=choices.pick((0, 0, 3)),
+        min_ready=choices.pick((0,) * 6 + (3,)),
+        is_ordered=choices.happens(15),
+        stateless=choices.pick(("", "", "a")),
+    )
+    return focus(replace(scenario, faults=_draw_faults(choices)))
+
+
+def _draw_faults(choices: Choices) -> tuple[Fault, ...]:
+    swarm = [choices.pick(FAILURES) for _ in range(1 + choices.below(4))]
+    names = [choices.pick(swarm) for _ in range(choices.below(7))]
+    edits = [choices.pick(DRAWN_EDITS) for _ in range(choices.below(3))]
+    drawn = [_OWN.get(n, CATALOGUE[n].draw)(choices) for n in ["roll", *edits, *names]]
+    return tuple(sorted(drawn, key=lambda fault: (fault.at, fault.n)))
 
 
 def make_workload(scenario: Scenario, is_first: bool = False) -> Object:

@@ -1,27 +1,135 @@
 """
-The InferenceServices of simulations, their models and runtimes, and the edits of users.
+The scenario of a seed for InferenceService: what users make and edit, its form, and faults.
 
 The roles of a scenario are a text, such as ``engine 2, router 1``: the components and their least
 replicas. With a size above 1, engine and decoder are groups of a leader and workers.
+
+It has random streams of its own, so the scenarios of other APIs do not depend on it.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
+from kohort.simulation.choices import Choices
+from kohort.simulation.faults.catalogue import CATALOGUE, list_failures
+from kohort.simulation.faults.draws import Draw, focus, of_part, of_watches, valued
 from kohort.simulation.inferenceservice.labels import (
     COMPONENTS,
     MAIN,
     MODE,
     MODEL,
+    ONE_GROUP,
     ROUTER,
     ROUTER_MAIN,
     RUNTIME,
     WORKLOAD,
 )
-from kohort.simulation.scenario import NAME, Scenario
+from kohort.simulation.scenario import NAME, Fault, Scenario
 from kohort.simulation.simulated_api import SpecEdits, Template
+
+KINDS = (
+    "Pod",
+    "Pod",
+    "InferenceService",
+    "Deployment",
+    "Deployment",
+    "RoleBasedGroup",
+    "RoleBasedGroup",
+    "Service",
+    "Service",
+    "LeaderWorkerSet",
+    "ConfigMap",
+    "HorizontalPodAutoscaler",
+    "PodDisruptionBudget",
+    "RoleInstance",
+    "RoleInstanceSet",
+    "StatefulSet",
+    "ClusterServingRuntime",
+    "ClusterBaseModel",
+)
+ROLES = (
+    "engine 1",
+    "engine 2",
+    "engine 1, router 1",
+    "engine 2, router 2",
+    "engine 1, decoder 1",
+    "engine 1, decoder 2, router 1",
+)
+FORMS = ("", ONE_GROUP)
+_GONE = ("Pod", "Pod", "Deployment", "RoleBasedGroup", "Service", "Service", "LeaderWorkerSet")
+_MADE = ("HorizontalPodAutoscaler", "PodDisruptionBudget", "ConfigMap", "RoleInstance")
+_PARTS = ("garbage", "kubelet", "scheduler", "deployments", "replicasets", "statefulsets")
+# What acts on objects that a service does not have, or has under another name.
+_OWN: dict[str, Draw] = {
+    **of_watches(KINDS),
+    "part-lag": of_part("part-lag", ("Pod", "Node", "StatefulSet"), _PARTS, 6.0),
+    "delete-child": valued("delete-child", (*_GONE, *_MADE)),
+    "namesake": valued("namesake", ("Service", "Service", "Deployment"), 4.0, 20.0),
+    "relabel": valued("relabel", ("Service",)),
+}
+# StatefulSets belong to another controller, a service has no revisions, and no controller
+# replaces a Deployment's pod because a user edited it.
+NEVER = (
+    "scale-child",
+    "restart-set",
+    "set-image",
+    "edit-pod",
+    "scale",
+    "cost",
+    "strip-label",
+    "resize",
+    "hold",
+)
+DRAWN_EDITS = (
+    "switch",
+    "switch",
+    "roll",
+    "bad-roll",
+    "fleeting-roll",
+    "scale-role",
+    "reshape",
+    "edit-shared",
+    "edit-shared",
+    "recreate",
+    "orphan",
+)
+FAILURES = list_failures(NEVER)
+
+
+def draw_scenario(seed: int) -> Scenario:
+    """What this seed means."""
+    choices = Choices(f"isvc/{seed}")
+    scenario = _draw_workload(seed, choices)
+    return focus(replace(scenario, faults=_draw_faults(choices)), "switch")
+
+
+def _draw_workload(seed: int, choices: Choices) -> Scenario:
+    return Scenario(
+        seed=seed,
+        api="isvc",
+        groups=1,
+        size=choices.pick((1, 1, 1, 2)),
+        roles=choices.pick(ROLES),
+        form=choices.pick(FORMS),
+        replicas=choices.pick((1, 1, 1, 1, 2)),
+        latency=choices.pick((0.0, 0.0, 0.01, 0.2)),
+    )
+
+
+def _draw_faults(choices: Choices) -> tuple[Fault, ...]:
+    swarm = [choices.pick(FAILURES) for _ in range(1 + choices.below(4))]
+    names = [choices.pick(swarm) for _ in range(choices.below(7))]
+    edits = [choices.pick(DRAWN_EDITS) for _ in range(choices.below(3))]
+    drawn = [_draw(name, choices) for name in ["switch", *edits, *names]]
+    return tuple(sorted(drawn, key=lambda fault: (fault.at, fault.n)))
+
+
+def _draw(name: str, choices: Choices) -> Fault:
+    return _OWN.get(name, CATALOGUE[name].draw)(choices)
+
 
 MODEL_NAME, RUNTIME_NAME = "llama", "srt"
 REPLICAS_MAX = 4
