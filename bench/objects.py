@@ -59,11 +59,11 @@ def make_deployment(name: str, replicas: int) -> dict[str, Any]:
     }
 
 
-def make_config(name: str, namespace: str = "default") -> dict[str, Any]:
+def make_config(name: str) -> dict[str, Any]:
     """A small ConfigMap."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": namespace},
+        "metadata": {"name": name, "namespace": "default"},
         "data": {"step": "0"},
     }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kohort.apiserver.host.client import Client
-from kohort.cli.commands.simulation.drain import Drain
+from kohort.cli.commands.simulation.nodes import Drain
 from kohort.testing import Cluster
 
 POD = {

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from kohort.cluster.errors import Conflict, InternalError, TooManyRequests, Unavailable
 from kohort.cluster.http.frames import Lines
-from kohort.cluster.http.limiter import Bucket
-from kohort.cluster.http.retries import ATTEMPTS_MAX, NotSent, find_retry_delay
+from kohort.cluster.http.transport import ATTEMPTS_MAX, Bucket, NotSent, find_retry_delay
 
 
 def test_a_full_bucket_gives_its_burst_at_once_and_then_one_by_one():

@@ -19,7 +19,7 @@ from kohort.forecast.values import Ending
 from kohort.simulation.checkers.truth import Commit, Truth
 from kohort.simulation.harness import Harness
 from kohort.simulation.inferenceservice.labels import MODE, ONE_GROUP
-from kohort.simulation.inferenceservice.manifests import list_components
+from kohort.simulation.inferenceservice.scenarios import list_components
 from kohort.simulation.known import find_simulated
 from kohort.simulation.scenario import NAME, Scenario
 from kohort.simulation.simulated_api import Template

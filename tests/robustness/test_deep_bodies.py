@@ -10,7 +10,7 @@ from robust_cluster import (
     thing,
 )
 
-from kohort.apiserver.schemas.depth import DEPTH_MAX, is_too_deep
+from kohort.apiserver.schemas.limits import DEPTH_MAX, is_too_deep
 
 JSON, YAML = "application/json", "application/yaml"
 DEPTHS = (400, 1_100, 30_000, 50_000)

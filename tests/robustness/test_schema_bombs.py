@@ -3,8 +3,7 @@
 import pytest
 from robust_cluster import THINGS, Cluster, thing
 
-from kohort.apiserver.schemas.cel.copy_bounds import count_copies
-from kohort.apiserver.schemas.cel.costs import read_costs
+from kohort.apiserver.schemas.cel.costs import count_copies, read_costs
 from kohort.apiserver.schemas.cel.unrolled_rules import find_loop, split_conjunction
 from kohort.cluster.patterns import BadPatternError, compile_pattern
 from kohort.placement.hypernodes import HyperNode, NodeFinder, NodesMember

@@ -8,16 +8,16 @@ from robust_cluster import CONFIG_MAPS, Cluster
 
 from kohort.apiserver.patches.elements import name_entry
 from kohort.apiserver.schemas.cel.costs import read_costs
-from kohort.apiserver.schemas.definition.schema.references import find_undefined
+from kohort.apiserver.schemas.definition.schema.rules import find_undefined
 from kohort.apiserver.schemas.jsonpath import PathError, compile_path
 from kohort.apiserver.schemas.shapes import ListType, Shape, Type
-from kohort.apiserver.store.fields import keep_labels
+from kohort.apiserver.store.entries import keep_labels
 from kohort.cluster import names
 from kohort.cluster.answer_caches import KEPT_LENGTH_MAX, keep_answers
 from kohort.cluster.errors import InternalError
 from kohort.cluster.http.frames import read_object
 from kohort.cluster.quantities import canonical_quantity
-from kohort.simulator.kubelet.images import find_image_fault
+from kohort.simulator.kubelet.references import find_image_fault
 
 CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
 ENDLESS = '"' + '\\"' * 500_000

@@ -3,7 +3,7 @@
 import pytest
 
 from kohort.apis.rolebasedgroup import pod_actions
-from kohort.simulation.roleinstance.draws import EDITS, NEVER, ROLES, draw_scenario
+from kohort.simulation.roleinstance.scenarios import DRAWN_EDITS, NEVER, ROLES, draw_scenario
 from kohort.simulation.run import simulate
 from kohort.simulation.scenario import PODS, Fault, Scenario
 
@@ -32,7 +32,7 @@ def test_seeds_draw_every_manner_of_instance():
     assert {scenario.roles for scenario in scenarios} == set(ROLES)
     assert {scenario.drain for scenario in scenarios} == {0, 3}
     drawn = {fault.name for scenario in scenarios for fault in scenario.faults}
-    assert drawn >= set(EDITS)
+    assert drawn >= set(DRAWN_EDITS)
     assert not drawn & set(NEVER)
 
 

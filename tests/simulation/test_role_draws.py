@@ -13,8 +13,15 @@ from kohort.model.workload import Workload
 from kohort.planning import bounds
 from kohort.planning import plan as planning
 from kohort.simulation.faults import CATALOGUE
-from kohort.simulation.rolebasedgroup.draws import (
-    EDITS,
+from kohort.simulation.rolebasedgroup.labels import (
+    IN_PLACE,
+    IN_PLACE_ONLY,
+    RECOVER_NONE,
+    RECREATE,
+    RECREATE_POD,
+)
+from kohort.simulation.rolebasedgroup.scenarios import (
+    DRAWN_EDITS,
     FAILURES,
     KINDS,
     NEVER,
@@ -22,13 +29,6 @@ from kohort.simulation.rolebasedgroup.draws import (
     ROLES,
     RULES,
     draw_scenario,
-)
-from kohort.simulation.rolebasedgroup.labels import (
-    IN_PLACE,
-    IN_PLACE_ONLY,
-    RECOVER_NONE,
-    RECREATE,
-    RECREATE_POD,
 )
 from kohort.simulation.run import simulate
 from kohort.simulation.scenario import PODS, Fault, Scenario
@@ -72,7 +72,7 @@ def test_seeds_draw_every_manner_of_group():
 
 def test_seeds_draw_every_fault_that_roles_can_have():
     drawn = {fault.name for seed in range(600) for fault in draw_scenario(seed).faults}
-    assert drawn >= {*FAILURES, *EDITS}
+    assert drawn >= {*FAILURES, *DRAWN_EDITS}
     missing = {n for n, kind in CATALOGUE.items() if not kind.is_of_gangs} - drawn
     assert missing - set(NEVER) == {"metric", "edit-shared", "reshape", "switch"}
 

@@ -8,7 +8,7 @@ from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import Budget
 from kohort.simulation.checkers.checker import Scene
-from kohort.simulation.checkers.partition import Partition
+from kohort.simulation.checkers.ordinals import Partition
 from kohort.simulation.checkers.status import Status
 from kohort.simulation.checkers.trust import Lasting
 from kohort.simulation.checkers.truth import Commit, Group, Marks

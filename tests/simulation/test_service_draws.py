@@ -13,8 +13,14 @@ from kohort.apis.inferenceservice.status import readiness
 from kohort.apis.inferenceservice.status.conditions import TRUE, Claim
 from kohort.controller import execute
 from kohort.simulation.faults import CATALOGUE
-from kohort.simulation.inferenceservice.draws import EDITS, FAILURES, KINDS, ROLES, draw_scenario
 from kohort.simulation.inferenceservice.labels import ONE_GROUP
+from kohort.simulation.inferenceservice.scenarios import (
+    DRAWN_EDITS,
+    FAILURES,
+    KINDS,
+    ROLES,
+    draw_scenario,
+)
 from kohort.simulation.run import simulate
 from kohort.simulation.scenario import Fault, Scenario
 from kohort.simulation.scenario_files import ScenarioFile, load_scenario, write_scenario
@@ -51,7 +57,7 @@ def test_seeds_draw_every_manner_of_service():
 
 def test_seeds_draw_every_fault_that_services_can_have():
     drawn = {fault.name for seed in range(600) for fault in draw_scenario(seed).faults}
-    assert drawn == {*FAILURES, *EDITS}
+    assert drawn == {*FAILURES, *DRAWN_EDITS}
     assert drawn <= set(CATALOGUE)
 
 

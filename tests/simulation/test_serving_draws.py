@@ -9,13 +9,20 @@ from kohort.apis.modelserving.api import MODEL_SERVING
 from kohort.simulation.faults import CATALOGUE
 from kohort.simulation.faults import draw_scenario as draw_set
 from kohort.simulation.known import SIMULATED, UnknownApi, find_simulated
-from kohort.simulation.modelserving.draws import EDITS, FAILURES, KINDS, NEVER, ROLES, draw_scenario
 from kohort.simulation.modelserving.labels import (
     GROUP_RECREATE,
     GROUP_ROLLING,
     RECOVER_NONE,
     ROLE_RECREATE,
     ROLE_ROLLING,
+)
+from kohort.simulation.modelserving.scenarios import (
+    DRAWN_EDITS,
+    FAILURES,
+    KINDS,
+    NEVER,
+    ROLES,
+    draw_scenario,
 )
 from kohort.simulation.run import simulate
 from kohort.simulation.scenario_files import ScenarioFile, load_scenario, write_scenario
@@ -66,7 +73,7 @@ def test_seeds_draw_every_manner_of_serving():
 
 def test_seeds_draw_every_fault_that_servings_can_have():
     drawn = {fault.name for seed in range(600) for fault in draw_scenario(seed).faults}
-    assert drawn >= {*FAILURES, *EDITS}
+    assert drawn >= {*FAILURES, *DRAWN_EDITS}
     missing = {n for n, kind in CATALOGUE.items() if not kind.is_of_gangs} - drawn
     assert missing - set(NEVER) == {"metric", *OF_SERVICES}
 

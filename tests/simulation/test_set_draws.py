@@ -3,7 +3,7 @@
 import pytest
 
 from kohort.apis.rolebasedgroup import pod_actions
-from kohort.simulation.instanceset.draws import EDITS, NEVER, ROLES, draw_scenario
+from kohort.simulation.instanceset.scenarios import DRAWN_EDITS, NEVER, ROLES, draw_scenario
 from kohort.simulation.run import simulate
 
 SEEDS = 12
@@ -24,7 +24,7 @@ def test_seeds_draw_every_manner_of_set():
     assert {scenario.roles for scenario in scenarios} == set(ROLES)
     assert {scenario.stateless for scenario in scenarios} == {"", "a"}
     drawn = {fault.name for scenario in scenarios for fault in scenario.faults}
-    assert drawn >= set(EDITS)
+    assert drawn >= set(DRAWN_EDITS)
     assert not drawn & set(NEVER)
 
 

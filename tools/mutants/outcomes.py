@@ -11,17 +11,17 @@ from tools.mutants.suites import Noticed
 FILE = Path(__file__).with_name("outcomes.json")
 
 
-def read_outcomes(path: Path = FILE) -> dict[str, Outcome]:
+def read_outcomes() -> dict[str, Outcome]:
     """The outcomes by the name of the fault; none if nothing was planted yet."""
-    if not path.exists():
+    if not FILE.exists():
         return {}
-    return {name: _outcome_of(entry) for name, entry in json.loads(path.read_text()).items()}
+    return {name: _outcome_of(entry) for name, entry in json.loads(FILE.read_text()).items()}
 
 
-def write_outcomes(outcomes: dict[str, Outcome], path: Path = FILE) -> None:
+def write_outcomes(outcomes: dict[str, Outcome]) -> None:
     """Keep the outcomes."""
     entries = {name: asdict(outcome) for name, outcome in sorted(outcomes.items())}
-    path.write_text(json.dumps(entries, indent=1) + "\n")
+    FILE.write_text(json.dumps(entries, indent=1) + "\n")
 
 
 def _outcome_of(entry: dict[str, Any]) -> Outcome:

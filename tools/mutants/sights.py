@@ -32,17 +32,17 @@ class Sight:
     words: str = ""
 
 
-def read_sights(path: Path = FILE) -> dict[str, Sight]:
+def read_sights() -> dict[str, Sight]:
     """What was measured, by the name of the fault."""
-    if not path.exists():
+    if not FILE.exists():
         return {}
-    return {name: Sight(**entry) for name, entry in json.loads(path.read_text()).items()}
+    return {name: Sight(**entry) for name, entry in json.loads(FILE.read_text()).items()}
 
 
-def write_sights(sights: dict[str, Sight], path: Path = FILE) -> None:
+def write_sights(sights: dict[str, Sight]) -> None:
     """Keep what was measured."""
     entries = {name: asdict(sight) for name, sight in sorted(sights.items())}
-    path.write_text(json.dumps(entries, indent=1) + "\n")
+    FILE.write_text(json.dumps(entries, indent=1) + "\n")
 
 
 def is_measured(mutant: Mutant, sight: Sight | None, request: "SeedRequest") -> bool:

@@ -21,8 +21,7 @@ from kohort.apiserver.aside import Threads
 from kohort.apiserver.bootstrap import bootstrap
 from kohort.apiserver.commits import Commits
 from kohort.apiserver.resources.builtin import builtin_resources
-from kohort.apiserver.server.app import App, Page, create_app
-from kohort.apiserver.server.auth import TokenAuth
+from kohort.apiserver.server.app import App, Page, TokenAuth, create_app
 from kohort.apiserver.server.logs import Logs
 from kohort.apiserver.server.serve import Server, serve
 from kohort.apiserver.store.sqlite import StorageError

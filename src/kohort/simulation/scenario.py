@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.gang_clusters import find_scheduler, write_requests
-from kohort.simulator.stages import NEVER_READY
 
 NAME = "x"
 NAMESPACE = "default"
@@ -125,11 +124,8 @@ def make_namesake(kind: Kind, name: str) -> Object:
     }
 
 
-def make_template(
-    image: str, *, is_bad: bool = False, gpus: int = 0, scheduler: str = ""
-) -> Object:
-    """The template of all pods; a bad one never becomes ready."""
-    notes = {NEVER_READY: "true"} if is_bad else {}
+def make_template(image: str, *, gpus: int = 0, scheduler: str = "") -> Object:
+    """The template of all pods."""
     container = {"name": "engine", "image": image, **write_requests(gpus)}
     named = {"schedulerName": scheduler} if scheduler else {}
-    return {"metadata": {"annotations": notes}, "spec": {"containers": [container], **named}}
+    return {"metadata": {"annotations": {}}, "spec": {"containers": [container], **named}}

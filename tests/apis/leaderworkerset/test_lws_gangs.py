@@ -9,8 +9,7 @@ from kohort.apis.gangs.dialects.volcano import QUEUE_NAME, VOLCANO
 from kohort.apis.gangs.intent import Tiers
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.pods import Joining, mutate_pod
-from kohort.apis.leaderworkerset.objects.gangs import make_intent
-from kohort.apis.leaderworkerset.objects.requests import group_requests
+from kohort.apis.leaderworkerset.objects.gangs import group_requests, make_intent
 from kohort.apis.leaderworkerset.objects.templates import leader_template
 from kohort.cluster.objects import Object
 from kohort.model.placement import Gang

@@ -5,7 +5,7 @@ import pytest
 from kohort.apis.edits import Edit
 from kohort.apis.facts import Meta, SetFacts, SetStatusFacts
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.drift.templates import (
+from kohort.apis.leaderworkerset.drift.sets import (
     Drift,
     find_premise,
     is_behind,

@@ -7,7 +7,7 @@ import pytest
 from lws_builders import lws
 
 from kohort.apis.api import InvalidWorkload, Snapshot
-from kohort.apis.drift.adoption import adopt
+from kohort.apis.drift.restores import adopt
 from kohort.apis.facts import Meta, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.drift.adoption import check_leader_set

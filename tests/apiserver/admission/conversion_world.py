@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from admission_world import World
 
-from kohort.apiserver.admission.calls import Unreachable
+from kohort.apiserver.admission.caller import Unreachable
 from kohort.apiserver.admission.conversions import Conversions
 from kohort.apiserver.api.reads.watches import Watch
 from kohort.apiserver.api.requests import ListOptions

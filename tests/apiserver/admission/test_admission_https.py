@@ -16,8 +16,7 @@ from admission_world import (
 )
 from aiohttp import web
 
-from kohort.apiserver.admission.caller import HttpsCaller
-from kohort.apiserver.admission.calls import CallError
+from kohort.apiserver.admission.caller import CallError, HttpsCaller
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.apiserver.admission.rules import (
+from kohort.apiserver.admission.configuration import (
     Rule,
     find_form,
     hold_all,

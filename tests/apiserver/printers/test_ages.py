@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.apiserver.resources.printers.ages import show_age, show_duration
+from kohort.apiserver.resources.printers import show_age, show_duration
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 YEAR = 365 * DAY

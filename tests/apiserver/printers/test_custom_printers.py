@@ -8,8 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from kohort.apiserver.resources.printers.custom import custom_printer
-from kohort.apiserver.resources.printers.tables import Column
+from kohort.apiserver.resources.printers import Column, custom_printer
 
 RECORDED = orjson.loads(gzip.decompress(Path(__file__).with_name("tables.json.gz").read_bytes()))
 CUSTOM_COLUMNS = [

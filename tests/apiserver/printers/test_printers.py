@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from kohort.apiserver.resources.builtin import KINDS
-from kohort.apiserver.resources.printers.tables import Column, Printer
+from kohort.apiserver.resources.printers import Column, Printer
 
 RECORDED = orjson.loads(gzip.decompress(Path(__file__).with_name("tables.json.gz").read_bytes()))
 ROWS = [

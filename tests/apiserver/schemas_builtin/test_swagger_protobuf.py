@@ -1,7 +1,6 @@
 """OpenAPI v2 as protobuf, byte for byte where the bytes can be written down by hand."""
 
-from kohort.apiserver.schemas.openapi_documents.gnostic import write_protobuf
-from kohort.apiserver.schemas.openapi_documents.swagger import write_schema
+from kohort.apiserver.schemas.openapi_v2 import write_protobuf, write_schema
 
 
 def test_a_document_is_its_version_its_title_and_named_messages():

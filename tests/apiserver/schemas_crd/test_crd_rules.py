@@ -7,8 +7,7 @@ from crd_builders import an_object, recorded, structural, texts
 
 from kohort.apiserver.schemas.cel import ExpressionError, compile_condition
 from kohort.apiserver.schemas.cel.environment import EvaluationError
-from kohort.apiserver.schemas.cel.names import find_spelling
-from kohort.apiserver.schemas.cel.values import read_wanted
+from kohort.apiserver.schemas.cel.values import find_spelling, read_wanted
 from kohort.apiserver.schemas.structural import compile_schema
 
 RULES = recorded("rules")

@@ -13,8 +13,7 @@ from kohort.apiserver.api.api import ApiServer
 from kohort.apiserver.api.registry import Registry
 from kohort.apiserver.api.requests import WriteOptions
 from kohort.apiserver.resources.builtin import builtin_resources
-from kohort.apiserver.server.app import create_app
-from kohort.apiserver.server.auth import TokenAuth
+from kohort.apiserver.server.app import TokenAuth, create_app
 from kohort.apiserver.server.serve import Server, serve
 from kohort.apiserver.store.store import Store
 from kohort.cluster.kinds import NAMESPACE

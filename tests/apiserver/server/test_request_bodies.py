@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kohort.apiserver.api.requests import Target
-from kohort.apiserver.resources.printers.tables import Printer
+from kohort.apiserver.resources.printers import Printer
 from kohort.apiserver.resources.resource import Resource
 from kohort.apiserver.schemas.shapes import ANY
 from kohort.apiserver.schemas.structural import Structural

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kohort.simulator.kubelet.images import find_image_fault
+from kohort.simulator.kubelet.references import find_image_fault
 
 HEX = "0123456789abcdef" * 4
 MALFORMED = "invalid reference format"

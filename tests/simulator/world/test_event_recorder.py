@@ -13,8 +13,7 @@ from kohort.apiserver.resources.builtin import builtin_resources
 from kohort.apiserver.store.store import Store
 from kohort.cluster.kinds import EVENT, NAMESPACE
 from kohort.simulator.component import Emit, Moment
-from kohort.simulator.world.event_recorder import Recorder
-from kohort.simulator.world.execution import options_of
+from kohort.simulator.world.execution import Recorder, options_of
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 POD = {

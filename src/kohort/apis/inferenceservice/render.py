@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.desired import DesiredObjects, apply_made, render_desired
-from kohort.apis.drift.adoption import adopt
+from kohort.apis.drift.restores import adopt
 from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.children import find_orphans
 from kohort.apis.inferenceservice.fields import read_object

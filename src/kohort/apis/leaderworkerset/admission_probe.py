@@ -12,7 +12,7 @@ from itertools import islice
 from kohort.apis.api import AdmissionProbe, Snapshot
 from kohort.apis.facts import PodFacts, SetFacts
 from kohort.apis.leaderworkerset import labels, spec
-from kohort.apis.leaderworkerset.drift.name_label import find_missing
+from kohort.apis.leaderworkerset.drift.labels import find_missing
 from kohort.cluster.actions import Action, Patch
 from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of

@@ -17,9 +17,8 @@ from kohort.apis.leaderworkerset.admission.warnings import warn_workload
 from kohort.apis.leaderworkerset.admission_probe import make_probe, wake
 from kohort.apis.leaderworkerset.carriers import read, render
 from kohort.apis.leaderworkerset.definition import define_leader_worker_set
-from kohort.apis.leaderworkerset.drift.place_labels import has_place, has_variables
-from kohort.apis.leaderworkerset.drift.scale import REPLICAS
-from kohort.apis.leaderworkerset.drift.templates import TEMPLATE
+from kohort.apis.leaderworkerset.drift.labels import has_place, has_variables
+from kohort.apis.leaderworkerset.drift.sets import REPLICAS, TEMPLATE
 from kohort.apis.leaderworkerset.events import list_events
 from kohort.apis.leaderworkerset.home import DISAGGREGATED_SETS, HOME
 from kohort.apis.leaderworkerset.objects.gangs import find_dialect

@@ -17,7 +17,7 @@ from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset import read as sets_read
 from kohort.apis.leaderworkerset import render as sets_render
 from kohort.apis.leaderworkerset.admission.validation import find_broken_rules
-from kohort.apis.leaderworkerset.drift.place_labels import find_misplaced
+from kohort.apis.leaderworkerset.drift.labels import find_misplaced
 from kohort.apis.leaderworkerset.pods_carrier import read as pods_read
 from kohort.apis.leaderworkerset.pods_carrier import render as pods_render
 from kohort.apis.leaderworkerset.spec import size_of

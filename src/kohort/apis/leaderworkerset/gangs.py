@@ -20,7 +20,7 @@ from typing import Any
 from msgspec import structs
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.drift.adoption import adopt
+from kohort.apis.drift.restores import adopt
 from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, names, spec

@@ -16,7 +16,7 @@ from kohort.apis.carriers.statefulsets import find_own_set
 from kohort.apis.drift.pods import disown, has_foreign_image
 from kohort.apis.facts import PodFacts, SetFacts
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.drift.templates import (
+from kohort.apis.leaderworkerset.drift.sets import (
     Drift,
     find_drifted,
     judge_revision,

@@ -20,10 +20,10 @@ from kohort.apis.carriers.statefulsets import read_groups
 from kohort.apis.facts import Meta, SetFacts, SetStatusFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.drift.adoption import check_leader_set
-from kohort.apis.leaderworkerset.drift.scale import describe_standing_scale
-from kohort.apis.leaderworkerset.drift.templates import (
+from kohort.apis.leaderworkerset.drift.sets import (
     Drift,
     describe_drift,
+    describe_standing_scale,
     find_drift,
     is_behind,
 )

@@ -17,15 +17,19 @@ from dataclasses import replace
 from msgspec import structs
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.drift.adoption import adopt
 from kohort.apis.drift.pods import describe_edited
+from kohort.apis.drift.restores import adopt
 from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
-from kohort.apis.leaderworkerset.drift.place_labels import put_places_back
-from kohort.apis.leaderworkerset.drift.scale import PART as SCALE
-from kohort.apis.leaderworkerset.drift.scale import describe_scale, put_workers_back
+from kohort.apis.leaderworkerset.drift.labels import put_places_back
 from kohort.apis.leaderworkerset.drift.services import bring_service
-from kohort.apis.leaderworkerset.drift.templates import find_additions, find_premise
+from kohort.apis.leaderworkerset.drift.sets import PART as SCALE
+from kohort.apis.leaderworkerset.drift.sets import (
+    describe_scale,
+    find_additions,
+    find_premise,
+    put_workers_back,
+)
 from kohort.apis.leaderworkerset.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.history import mark_served, render_history
 from kohort.apis.leaderworkerset.lost_revisions import make_again

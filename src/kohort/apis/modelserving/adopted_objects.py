@@ -8,7 +8,7 @@ action: so meanwhile no serving pod counts as missing, is created again or delet
 from collections.abc import Iterator
 
 from kohort.apis.api import Snapshot
-from kohort.apis.drift.adoption import adopt
+from kohort.apis.drift.restores import adopt
 from kohort.apis.facts import Meta
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.apis.modelserving import labels

@@ -8,8 +8,7 @@ label that the template of another controller's pod had overridden is no edit, a
 from collections.abc import Iterable, Iterator, Mapping
 
 from kohort.apis.api import Snapshot
-from kohort.apis.drift.marks import put_labels_back
-from kohort.apis.drift.services import put_service_back
+from kohort.apis.drift.restores import put_labels_back, put_service_back
 from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.objects.instances import PodPlace, place_marks

@@ -9,7 +9,7 @@ controller that bears a child's labels and name: instances keep serving and name
 from collections.abc import Iterator
 
 from kohort.apis.api import Snapshot
-from kohort.apis.drift.adoption import adopt
+from kohort.apis.drift.restores import adopt
 from kohort.apis.facts import Meta
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts

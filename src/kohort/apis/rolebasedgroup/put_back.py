@@ -13,8 +13,8 @@ from typing import Any
 import orjson
 
 from kohort.apis.api import Snapshot
-from kohort.apis.drift.marks import put_labels_back
 from kohort.apis.drift.pods import has_foreign_image
+from kohort.apis.drift.restores import put_labels_back
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.instance_facts import PodName, RoleInstanceFacts
 from kohort.apis.rolebasedgroup.pod_facts import RolePod

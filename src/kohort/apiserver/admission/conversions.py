@@ -11,13 +11,18 @@ from typing import Any
 
 import orjson
 
-from kohort.apiserver.admission.caller import HttpsCaller
-from kohort.apiserver.admission.calls import Caller, CallError, Unreachable, refuse_service
-from kohort.apiserver.admission.configuration import Resolve, read_client
+from kohort.apiserver.admission.caller import (
+    Caller,
+    CallError,
+    HttpsCaller,
+    Unreachable,
+    refuse_service,
+)
+from kohort.apiserver.admission.configuration import read_client
 from kohort.apiserver.api.conversion import Said
 from kohort.apiserver.resources.validation.metadata import validate_annotations, validate_labels
-from kohort.apiserver.schemas.depth import TOO_DEEP, is_too_deep
 from kohort.apiserver.schemas.go_json import write_custom
+from kohort.apiserver.schemas.limits import TOO_DEEP, is_too_deep
 from kohort.cluster.errors import BareError
 from kohort.cluster.fields import aggregate
 from kohort.cluster.objects import Object
@@ -34,11 +39,9 @@ class Conversions:
     def __init__(
         self,
         new_uid: Callable[[], str],
-        resolve: Resolve = refuse_service,
         caller: Caller | None = None,
     ) -> None:
         self._new_uid = new_uid
-        self._resolve = resolve
         self._https = HttpsCaller()
         self._caller = caller or self._https
 
@@ -70,7 +73,7 @@ class Conversions:
     async def _call(self, webhook: Object, body: bytes) -> bytes:
         client = read_client(webhook.get("clientConfig") or {})
         try:
-            url = client.locate(self._resolve) + _QUERY
+            url = client.locate(refuse_service) + _QUERY
             return await self._caller(url, body, client.ca, client.server_name, TIMEOUT_SECONDS)
         except Unreachable as error:
             raise CallError(f'Post "{client.url}{_QUERY}": {error}') from error

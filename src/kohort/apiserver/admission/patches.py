@@ -9,7 +9,7 @@ edit is searched for.
 import re
 from typing import Any
 
-from kohort.apiserver.admission.calls import fail
+from kohort.apiserver.admission.caller import fail
 from kohort.apiserver.patches.json_patch import apply_json_patch
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.numbers import find_whole

@@ -13,11 +13,11 @@ from typing import Any
 
 import orjson
 
-from kohort.apiserver.admission.calls import CallError
+from kohort.apiserver.admission.caller import CallError
 from kohort.apiserver.api.admission import Review
 from kohort.apiserver.api.context import write
 from kohort.apiserver.resources.resource import Resource
-from kohort.apiserver.schemas.depth import TOO_DEEP, is_too_deep
+from kohort.apiserver.schemas.limits import TOO_DEEP, is_too_deep
 from kohort.cluster.errors import BadRequest, ClusterError
 from kohort.cluster.objects import Object, encode_json
 

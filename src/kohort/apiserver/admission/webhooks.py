@@ -14,16 +14,25 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from uuid import uuid4
 
-from kohort.apiserver.admission.caller import HttpsCaller
-from kohort.apiserver.admission.calls import (
+from kohort.apiserver.admission.caller import (
     Caller,
     CallError,
+    HttpsCaller,
     Unreachable,
     fail,
     fail_call,
     refuse_service,
 )
-from kohort.apiserver.admission.configuration import Resolve, Webhook, read_webhooks
+from kohort.apiserver.admission.configuration import (
+    ADMISSION_GROUP,
+    Resolve,
+    Webhook,
+    find_form,
+    hold_all,
+    is_exempt,
+    read_webhooks,
+    refuse_condition,
+)
 from kohort.apiserver.admission.patches import apply_patch
 from kohort.apiserver.admission.reviews import (
     Denied,
@@ -33,13 +42,6 @@ from kohort.apiserver.admission.reviews import (
     read_verdict,
     write_request,
     write_review,
-)
-from kohort.apiserver.admission.rules import (
-    ADMISSION_GROUP,
-    find_form,
-    hold_all,
-    is_exempt,
-    refuse_condition,
 )
 from kohort.apiserver.api.admission import Review
 from kohort.apiserver.api.requests import Target

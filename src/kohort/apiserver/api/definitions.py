@@ -17,7 +17,7 @@ from kohort.apiserver.api.conversion import FindFields, Said, Versions, VersionV
 from kohort.apiserver.api.requests import DeleteOptions, Target, WriteOptions
 from kohort.apiserver.api.writes.deletion import CLEANUP, delete, take_turns
 from kohort.apiserver.api.writes.pipeline import change
-from kohort.apiserver.resources.printers.custom import custom_printer
+from kohort.apiserver.resources.printers import custom_printer
 from kohort.apiserver.resources.resource import Behaviour, Resource, select_fields
 from kohort.apiserver.resources.scales import read_scale_paths
 from kohort.apiserver.resources.validation.metadata import (

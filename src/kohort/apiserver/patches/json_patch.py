@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from kohort.apiserver.schemas.depth import is_value_too_deep
+from kohort.apiserver.schemas.limits import is_value_too_deep
 from kohort.cluster.errors import BadRequest, Invalid, TooLarge, invalid
 from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Object

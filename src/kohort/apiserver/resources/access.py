@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from kohort.apiserver.resources.kind import BuiltinKind
-from kohort.apiserver.resources.printers.tables import AGE, NAME, Printed, make_printer, shown, wide
+from kohort.apiserver.resources.printers import AGE, NAME, Printed, make_printer, shown, wide
 from kohort.apiserver.resources.resource import Behaviour
 from kohort.apiserver.resources.validation.field_errors import (
     check_choice,

@@ -1,7 +1,15 @@
-"""All built-in kinds, in the order of discovery, and the resources that are served for them.
+"""
+All built-in kinds, in the order of discovery, and the resources that are served for them.
 
 To add a kind, write a module that ends with ``KINDS``, and name it in ``_MODULES``.
+
+A version that is stored as another has the behaviour and columns of the storage version: an
+object is brought into the stored form, treated there, and brought back. So there is one
+set of rules for a kind, and every version of it is answered alike.
 """
+
+from collections.abc import Callable
+from dataclasses import replace
 
 from kohort.apiserver.resources import (
     access,
@@ -19,11 +27,60 @@ from kohort.apiserver.resources.autoscalers import kinds as autoscalers
 from kohort.apiserver.resources.kind import BuiltinKind
 from kohort.apiserver.resources.network import kinds as network
 from kohort.apiserver.resources.pods import kind as pods
+from kohort.apiserver.resources.printers import Printer
 from kohort.apiserver.resources.resource import Behaviour, Resource, Scale
-from kohort.apiserver.resources.storage_form import print_in_storage_form, write_in_storage_form
 from kohort.apiserver.resources.workloads import kinds as workloads
 from kohort.apiserver.schemas.builtin import load_shape
-from kohort.cluster.objects import Kind
+from kohort.cluster.fields import FieldError
+from kohort.cluster.objects import Kind, Object
+
+Convert = Callable[[Object], Object]
+_Validate = Callable[[Object, Object | None], list[FieldError]]
+
+
+def print_in_storage_form(printer: Printer, to_storage: Convert) -> Printer:
+    """The printer of a version, from the printer of its storage version."""
+    return replace(printer, cells=lambda obj, now: printer.cells(to_storage(obj), now))
+
+
+def write_in_storage_form(
+    behaviour: Behaviour, to_storage: Convert, from_storage: Convert
+) -> Behaviour:
+    """The behaviour of a version, from the behaviour of its storage version."""
+
+    def bring_back(obj: Object, stored: Object) -> None:
+        obj.clear()
+        obj.update(from_storage(stored))
+
+    def alone(act: Callable[[Object], None]) -> Callable[[Object], None]:
+        def acting(obj: Object) -> None:
+            stored = to_storage(obj)
+            act(stored)
+            bring_back(obj, stored)
+
+        return acting
+
+    def beside_old(act: Callable[[Object, Object], None]) -> Callable[[Object, Object], None]:
+        def acting(obj: Object, old: Object) -> None:
+            stored = to_storage(obj)
+            act(stored, to_storage(old))
+            bring_back(obj, stored)
+
+        return acting
+
+    def checking(check: _Validate) -> _Validate:
+        return lambda obj, old: check(to_storage(obj), None if old is None else to_storage(old))
+
+    return replace(
+        behaviour,
+        default=alone(behaviour.default),
+        prepare_create=alone(behaviour.prepare_create),
+        prepare_update=beside_old(behaviour.prepare_update),
+        prepare_status=beside_old(behaviour.prepare_status),
+        validate=checking(behaviour.validate),
+        validate_status=checking(behaviour.validate_status),
+    )
+
 
 _MODULES = (
     *(access, autoscalers, definitions, events, jobs, limits, namespaces),

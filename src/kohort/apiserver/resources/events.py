@@ -12,11 +12,11 @@ from sys import intern
 from typing import Any
 
 from kohort.apiserver.resources.kind import BuiltinKind
-from kohort.apiserver.resources.printers.ages import show_age
-from kohort.apiserver.resources.printers.tables import (
+from kohort.apiserver.resources.printers import (
     Column,
     Printed,
     make_printer,
+    show_age,
     shown,
     timed,
     wide,

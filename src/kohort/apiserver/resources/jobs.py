@@ -9,15 +9,17 @@ from datetime import datetime
 
 from kohort.apiserver.resources.kind import BuiltinKind, reported
 from kohort.apiserver.resources.pods.defaults import default_template
-from kohort.apiserver.resources.pods.spec import validate_template
+from kohort.apiserver.resources.pods.validation import validate_template
 from kohort.apiserver.resources.pods.warnings import warn_of_workload
-from kohort.apiserver.resources.printers.ages import find_moment, show_age, show_duration
-from kohort.apiserver.resources.printers.tables import (
+from kohort.apiserver.resources.printers import (
     AGE,
     NAME,
     NONE,
     Printed,
+    find_moment,
     make_printer,
+    show_age,
+    show_duration,
     shown,
     spec_of,
     status_of,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kohort.apiserver.resources import prepare
-from kohort.apiserver.resources.printers.tables import Printer
+from kohort.apiserver.resources.printers import Printer
 from kohort.apiserver.resources.resource import ALL_VERBS, Behaviour, Scale
 from kohort.apiserver.resources.validation.metadata import validate_plain_status
 from kohort.cluster.fields import FieldError

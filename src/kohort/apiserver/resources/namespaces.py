@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from kohort.apiserver.resources import prepare
 from kohort.apiserver.resources.kind import BuiltinKind
 from kohort.apiserver.resources.prepare import keep_status
-from kohort.apiserver.resources.printers.tables import AGE, NAME, make_printer, shown
+from kohort.apiserver.resources.printers import AGE, NAME, make_printer, shown
 from kohort.apiserver.resources.resource import ALL_VERBS, Behaviour
 from kohort.apiserver.resources.validation.metadata import (
     validate_metadata,

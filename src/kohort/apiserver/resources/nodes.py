@@ -6,7 +6,7 @@ from ipaddress import ip_network
 from kohort.apiserver.resources import prepare
 from kohort.apiserver.resources.kind import BuiltinKind
 from kohort.apiserver.resources.pods.placement import EFFECTS
-from kohort.apiserver.resources.printers.tables import (
+from kohort.apiserver.resources.printers import (
     AGE,
     NAME,
     NONE,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Protocol
 
-from kohort.apiserver.resources.printers.tables import Printer
+from kohort.apiserver.resources.printers import Printer
 from kohort.apiserver.schemas.shapes import Shape
 from kohort.apiserver.schemas.structural import Structural
 from kohort.apiserver.store.entries import StoredObject

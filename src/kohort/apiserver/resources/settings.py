@@ -9,7 +9,7 @@ from binascii import Error as BadBase64
 from collections.abc import Mapping
 
 from kohort.apiserver.resources.kind import BuiltinKind
-from kohort.apiserver.resources.printers.tables import AGE, NAME, make_printer, shown
+from kohort.apiserver.resources.printers import AGE, NAME, make_printer, shown
 from kohort.apiserver.resources.resource import Behaviour
 from kohort.apiserver.resources.validation.field_errors import (
     check_choice,

@@ -5,10 +5,10 @@ from typing import Any
 
 from kohort.apiserver.resources.kind import BuiltinKind, reported
 from kohort.apiserver.resources.pods.amounts import BAD_QUANTITY
-from kohort.apiserver.resources.pods.volume_defaults import default_claim_spec
+from kohort.apiserver.resources.pods.defaults import default_claim_spec
 from kohort.apiserver.resources.pods.volumes import SOURCES, validate_host_path
 from kohort.apiserver.resources.pods.warnings import warn_of_amounts
-from kohort.apiserver.resources.printers.tables import (
+from kohort.apiserver.resources.printers import (
     AGE,
     NAME,
     UNSET,

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kohort.apiserver.resources.kind import BuiltinKind
-from kohort.apiserver.resources.printers.tables import AGE, NAME, make_printer, shown
+from kohort.apiserver.resources.printers import AGE, NAME, make_printer, shown
 from kohort.apiserver.resources.resource import Behaviour
 from kohort.apiserver.resources.validation.field_errors import (
     check_choice,

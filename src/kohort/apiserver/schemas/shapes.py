@@ -55,7 +55,6 @@ class Shape:
     required: tuple[str, ...] = ()
     format: str = ""
     default: Any = None
-    enum: tuple[str, ...] = ()
     preserves_unknown: bool = False
     embedded: bool = False  # holds a whole object, with apiVersion, kind and metadata
     nullable: bool = False

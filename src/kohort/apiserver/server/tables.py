@@ -15,7 +15,7 @@ import orjson
 
 from kohort.apiserver.api.reads.pages import item_prefix
 from kohort.apiserver.api.requests import Page
-from kohort.apiserver.resources.printers.tables import Column
+from kohort.apiserver.resources.printers import Column
 from kohort.apiserver.resources.resource import Resource
 from kohort.apiserver.schemas.go_json import write_metadata
 from kohort.apiserver.server.request.negotiation import Form

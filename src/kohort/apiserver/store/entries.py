@@ -5,9 +5,12 @@ An entry never changes; a write makes a new one. The object is decoded on demand
 and not kept, because a dictionary costs six times the memory of its JSON. What
 selectors and the garbage collector ask for on every object is taken out once,
 when the object is at hand anyway.
+
+All objects of a kind have the same names of fields for selectors, so these are kept once and each
+object has its values only. Labels that many objects share are kept once too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from sys import intern
 from typing import Any
@@ -15,8 +18,57 @@ from typing import Any
 import msgspec
 import orjson
 
-from kohort.apiserver.store.fields import Fields, keep_labels, keep_names
 from kohort.cluster.objects import Object
+
+_SHARED_MAX = 10_000
+_SHARED_LABELS_MAX = 64  # of one object; more of them hardly repeat
+_places: dict[tuple[str, ...], dict[str, int]] = {}
+_labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+NO_LABELS: dict[str, str] = {}
+
+
+class Fields(Mapping[str, str]):
+    """The values of one object, by name."""
+
+    __slots__ = ("_places", "ordered")
+
+    def __init__(self, places: dict[str, int], ordered: tuple[str, ...]) -> None:
+        self._places = places
+        self.ordered = ordered
+
+    def __getitem__(self, name: str) -> str:
+        return self.ordered[self._places[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self.ordered)
+
+
+def keep_names(values: Mapping[str, str]) -> dict[str, int]:
+    """The index of each name's value, as one dictionary for all objects with these names."""
+    names = tuple(values)
+    found = _places.get(names)
+    if found is None:
+        found = _places[names] = {name: place for place, name in enumerate(names)}
+    return found
+
+
+def keep_labels(labels: dict[str, str] | None) -> dict[str, str]:
+    """The same labels, as one dictionary for all objects that have them."""
+    if not labels:
+        return NO_LABELS
+    if len(labels) > _SHARED_LABELS_MAX:
+        return dict(labels)
+    pairs = tuple(labels.items())
+    found = _labels.get(pairs)
+    if found is None:
+        if len(_labels) >= _SHARED_MAX:
+            _labels.clear()
+        # A copy, since the caller that stored the object may go on to change it.
+        found = _labels[pairs] = dict(pairs)
+    return found
 
 
 class OwnerFacts(msgspec.Struct, gc=False, rename="camel"):

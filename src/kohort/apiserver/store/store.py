@@ -20,7 +20,7 @@ from heapq import heapify, heappop, heapreplace
 from itertools import takewhile
 from typing import Protocol
 
-from kohort.apiserver.schemas.sizes import OBJECT_BYTES_MAX, too_large_to_store
+from kohort.apiserver.schemas.limits import OBJECT_BYTES_MAX, too_large_to_store
 from kohort.apiserver.store.entries import ChangeType, Event, StoredObject
 from kohort.apiserver.store.spans import Span
 from kohort.cluster.errors import WatchExpired

@@ -9,9 +9,7 @@ NODE = Group(
     examples=("add", "drain gpu-03", "fail gpu-03", "recover gpu-03"),
     entries={
         "add": CommandEntry(_NODES, "ADD", "add nodes"),
-        "drain": CommandEntry(
-            "kohort.cli.commands.simulation.drain", "DRAIN", "evict the pods of a node"
-        ),
+        "drain": CommandEntry(_NODES, "DRAIN", "evict the pods of a node"),
         "fail": CommandEntry(_NODES, "FAIL", "let a node fall silent, as if it had lost power"),
         "recover": CommandEntry(_NODES, "RECOVER", "bring a node back: it answers, and takes pods"),
     },

@@ -1,6 +1,6 @@
 """What surrounds workloads: gang schedulers, gates that hold pods, clocks, and plugins."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -88,14 +88,14 @@ def check_clock(date: str, now: datetime) -> list[CheckResult]:
     return [problem("clock", text, "synchronise clocks, with NTP")]
 
 
-def check_plugins(groups: Iterable[str] = tuple(GROUPS)) -> list[CheckResult]:
+def check_plugins() -> list[CheckResult]:
     """Whether every plugin that is installed here can be loaded."""
-    results = list(_check_installed(groups))
+    results = list(_check_installed())
     return results or [ok("plugins", "none is installed beside those that come with Kohort")]
 
 
-def _check_installed(groups: Iterable[str]) -> Iterator[CheckResult]:
-    for plugin in list_installed(groups):
+def _check_installed() -> Iterator[CheckResult]:
+    for plugin in list_installed(GROUPS):
         whose = f" of {plugin.package} {plugin.version}" if plugin.package else ""
         text = f"{plugin.group} {plugin.name}{whose}"
         if plugin.is_usable:

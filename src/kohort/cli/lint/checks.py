@@ -24,8 +24,7 @@ from kohort.apis.gojson import drop_nulls
 from kohort.apis.served import APIS
 from kohort.apiserver.schemas.structural import Structural, compile_schema
 from kohort.apiserver.schemas.structural.checks.problems import NOWHERE
-from kohort.cli.input_files import find_metadata_faults
-from kohort.cli.json_shape import find_misfit
+from kohort.cli.input_files import find_metadata_faults, find_misfit
 from kohort.cli.lint.children import find_bad_names, list_made
 from kohort.cli.lint.sources import Source
 from kohort.cli.parser import suggest

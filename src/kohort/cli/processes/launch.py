@@ -24,7 +24,7 @@ from kohort.cli.exits import Failure, UsageError
 from kohort.cli.processes.signals import catch_signals
 from kohort.cluster.errors import InternalError, KohortError, TimedOut, Unavailable
 from kohort.cluster.http import HttpCluster, connect
-from kohort.cluster.http.access.incluster import ACCOUNT, is_in_cluster
+from kohort.cluster.http.access.access import ACCOUNT, is_in_cluster
 from kohort.controller.install.install import InstallOptions
 from kohort.controller.install.names import NAMESPACE
 from kohort.controller.process.configuration import (

@@ -36,12 +36,12 @@ def mark_phase(phase: Phase, is_stuck: bool, paint: Paint) -> tuple[str, str]:
     return paint(symbol, _STYLES[symbol]), str(phase)
 
 
-def align(rows: Sequence[Sequence[str]], gap: str = "   ") -> list[str]:
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows as lines with columns below each other."""
     cells = [[escape(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = (
-        gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         for row in cells
     )
     return [line.rstrip() for line in lines]

@@ -1,4 +1,4 @@
-"""The tree of one workload as lines."""
+"""The tree of one workload, and the lineage of one pod in it, as lines."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -7,6 +7,7 @@ from kohort.cli.render.lines import Paint, align, count, mark_phase, mark_word, 
 from kohort.cli.render.tables import write_counts
 from kohort.cli.terminal import BOLD
 from kohort.views.ages import write_age
+from kohort.views.lineage import Lineage
 from kohort.views.table import Row
 from kohort.views.tree import GroupLine, MemberLine, Tree
 
@@ -82,3 +83,32 @@ def _member_cells(line: MemberLine, now: datetime) -> tuple[str, ...]:
     if not line.is_current:
         reason = "leftover of an earlier group"
     return line.name, line.role, line.node or "-", write_age(line.created, now), reason
+
+
+_WIDTH = 10
+
+
+def write_lineage(lineage: Lineage, paint: Paint = plain) -> list[str]:
+    """From the member up, one line for each level."""
+    place = lineage.place
+    word = " ".join(mark_phase(place.phase, False, paint)) if place.phase else "not known"
+    node = f" on {lineage.node}" if lineage.node else ""
+    lines = [f"{paint(lineage.pod, BOLD)}  Pod  {word}{node}"]
+
+    def add(title: str, text: str) -> None:
+        lines.append(f"  {title:<{_WIDTH}}{text}")
+
+    add("member", f"{place.role or 'member'}, number {place.index} of its instance")
+    if place.instance is not None:
+        add("instance", f"{place.instance} of role {place.role}")
+    if place.group is not None:
+        revision = f", revision {place.revision}" if place.revision else ""
+        leftover = "" if place.is_current else "; a leftover of an earlier one"
+        add("group", f"{place.group}{revision}{leftover}")
+    for number, workload in enumerate(lineage.workloads):
+        health = mark_word(workload.health.word, paint)
+        title = "workload" if number == 0 else "owned by"
+        add(title, f"{workload.reference}  {workload.kind}  {health}")
+    if lineage.owners:
+        add("owners", " → ".join(lineage.owners))
+    return lines

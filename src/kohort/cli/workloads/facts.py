@@ -1,5 +1,5 @@
 """
-This is where commands read facts beside a workload's own objects: nodes, warnings, the lease.
+This is where commands read facts beside a workload's own objects: nodes, warnings, lease.
 
 Nothing is read for workloads that are ready. A user who may not read nodes, events or the
 lease gets a verdict without them, as far as it can be given.

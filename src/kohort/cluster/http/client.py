@@ -12,17 +12,31 @@ from dataclasses import replace
 from random import Random
 from types import TracebackType
 from typing import Self
+from urllib.parse import quote
 
 import orjson
 
 from kohort.cluster.errors import WatchExpired
 from kohort.cluster.http.access.access import Access
 from kohort.cluster.http.frames import Lines, read_line, read_object, read_page
-from kohort.cluster.http.limiter import Bucket
-from kohort.cluster.http.paths import collection_path, object_path
-from kohort.cluster.http.transport import Call, Transport
+from kohort.cluster.http.transport import Bucket, Call, Transport
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Listing, PatchType, Selection, WatchEvent
+
+
+def collection_path(kind: Kind, namespace: str) -> str:
+    """The path of all objects of a kind, of one namespace if one is given."""
+    root = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
+    if namespace and kind.namespaced:
+        root = f"{root}/namespaces/{quote(namespace, safe='')}"
+    return f"{root}/{kind.plural}"
+
+
+def object_path(address: Address) -> str:
+    """The path of one object, or of a part of it."""
+    path = f"{collection_path(address.kind, address.namespace)}/{quote(address.name, safe=':')}"
+    return f"{path}/{address.part}" if address.part else path
+
 
 PAGE_OBJECTS_MAX = 500
 QPS_DEFAULT = 500.0
@@ -39,13 +53,12 @@ class HttpCluster:
         *,
         qps: float = QPS_DEFAULT,
         burst: int = BURST_DEFAULT,
-        chance: Random | None = None,
     ) -> None:
         self.server = access.server
         self.namespace = access.namespace
         self.context = access.context
-        self._transport = Transport(access, Bucket(qps, burst), chance)
-        self._chance = chance or Random()
+        self._chance = Random()
+        self._transport = Transport(access, Bucket(qps, burst), self._chance)
 
     async def __aenter__(self) -> Self:
         return self

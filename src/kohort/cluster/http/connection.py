@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kohort.cluster.errors import KohortError
-from kohort.cluster.http.access.access import Access
+from kohort.cluster.http.access.access import ACCOUNT, Access, is_in_cluster, read_in_cluster
 from kohort.cluster.http.access.contexts import read_access
-from kohort.cluster.http.access.incluster import ACCOUNT, is_in_cluster, read_in_cluster
 from kohort.cluster.http.access.kubeconfig import load
 from kohort.cluster.http.client import BURST_DEFAULT, QPS_DEFAULT, HttpCluster
 

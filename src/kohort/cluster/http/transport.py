@@ -1,10 +1,19 @@
 """
 The connection pool to one API server: it adds credentials, limits the rate, and retries.
 
-All requests but watches pass the rate limit and the limit on requests under way.
+All requests but watches pass the rate limit and the limit on requests under way. The rate limit is
+a token bucket: so many requests per second, and so many at once after a rest. It only does
+arithmetic on the time it is given. A request takes its token at once and learns how long to wait,
+so waiting requests are sent in the order in which they came, and no request needs a lock.
+
 Connections that fail become ``Unavailable``, or ``NotSent`` when the server never
 saw the request; silence becomes ``TimedOut``. An answer of 401 makes the
 credentials renew themselves once.
+
+A read may always be repeated. A write is repeated only when it has certainly not
+been applied: the connection was never made, or the server turned it away with
+429 before it read it. If the server asks for a wait of more than some seconds, the
+caller gets the error at once instead of waiting.
 """
 
 import asyncio
@@ -20,11 +29,68 @@ import aiohttp
 from yarl import URL
 
 from kohort import __version__
-from kohort.cluster.errors import ClusterError, KohortError, TimedOut, Unauthorized, Unavailable
+from kohort.cluster.errors import (
+    ClusterError,
+    InternalError,
+    KohortError,
+    TimedOut,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+)
 from kohort.cluster.http.access.access import Access
-from kohort.cluster.http.answers import read_error
-from kohort.cluster.http.limiter import Bucket
-from kohort.cluster.http.retries import NotSent, find_retry_delay
+from kohort.cluster.http.answers import read_error, retry_after_seconds
+
+
+class Bucket:
+    """A bucket that fills with time; waiting requests may overdraw it."""
+
+    def __init__(self, qps: float, burst: int) -> None:
+        self.qps = qps
+        self.burst = max(burst, 1)
+        self._tokens = float(self.burst)
+        self._filled_at: float | None = None
+
+    def take(self, now: float) -> float:
+        """Take a token; returns the seconds to wait before the request is sent."""
+        if self.qps <= 0:
+            return 0.0
+        passed = now - self._filled_at if self._filled_at is not None else 0.0
+        self._filled_at = now
+        self._tokens = min(float(self.burst), self._tokens + max(passed, 0.0) * self.qps) - 1.0
+        return max(0.0, -self._tokens / self.qps)
+
+
+ATTEMPTS_MAX = 4
+WAIT_SECONDS_MAX = 10.0
+_BACKOFF_SECONDS = 0.1
+
+
+class NotSent(Unavailable):
+    """The connection failed before the server received the request."""
+
+
+def find_retry_delay(
+    method: str, error: ClusterError, attempt: int, chance: Random
+) -> float | None:
+    """Seconds until the next attempt; None when there is none. The first attempt is 1."""
+    if attempt >= ATTEMPTS_MAX or not _may_repeat(method, error):
+        return None
+    asked = retry_after_seconds(error)
+    if asked is not None:
+        return None if asked > WAIT_SECONDS_MAX else asked * chance.uniform(1.0, 1.1)
+    return _BACKOFF_SECONDS * float(2**attempt) * chance.uniform(0.5, 1.0)
+
+
+def _may_repeat(method: str, error: ClusterError) -> bool:
+    if isinstance(error, TooManyRequests | NotSent):
+        return True
+    if method != "GET":
+        return False
+    if isinstance(error, InternalError | TimedOut):
+        return retry_after_seconds(error) is not None
+    return isinstance(error, Unavailable)
+
 
 USER_AGENT = f"kohort/{__version__}"
 CALL_SECONDS_MAX = 60.0

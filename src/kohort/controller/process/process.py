@@ -18,7 +18,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from random import Random, SystemRandom
+from random import SystemRandom
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,7 +37,7 @@ from kohort.controller.certificates.bundles import BundleHolder
 from kohort.controller.certificates.files import FileKeeper
 from kohort.controller.certificates.keeper import Keeper, Places
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.clock import LoopTime, Time
+from kohort.controller.clock import LoopTime
 from kohort.controller.health import Health, judge_readiness
 from kohort.controller.install.install import (
     InstallOptions,
@@ -90,12 +90,10 @@ class Process:
         self,
         cluster: Cluster,
         launch: Launch,
-        time: Time | None = None,
-        chance: Random | None = None,
     ) -> None:
         self._launch = launch
-        self._time = time or LoopTime()
-        self._chance = chance or SystemRandom()
+        self._time = LoopTime()
+        self._chance = SystemRandom()
         self.measures = Measures(self._time)
         self._cluster = CountedCluster(cluster, self.measures.note_write)
         # Lease renewals use the uncounted cluster, since they are no writes of plans.

@@ -7,10 +7,9 @@ from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.claims import Claims
 from kohort.simulation.checkers.gangs import GangMembers, GangObjects, GangPlacements
 from kohort.simulation.checkers.groups import Groups
+from kohort.simulation.checkers.ordinals import Partition, Scaling
 from kohort.simulation.checkers.ownership import Ownership
-from kohort.simulation.checkers.partition import Partition
 from kohort.simulation.checkers.runtime import Runtime
-from kohort.simulation.checkers.scale import Scaling
 from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.checkers.status import Status
 from kohort.simulation.checkers.trust import Lasting

@@ -16,7 +16,7 @@ from kohort.cluster.kinds import AUTOSCALER
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.checkers.truth import annotations_of
 from kohort.simulation.harness import Harness
-from kohort.simulation.inferenceservice import manifests
+from kohort.simulation.inferenceservice import scenarios
 from kohort.simulation.inferenceservice.forms import is_one_group
 from kohort.simulation.inferenceservice.labels import MODE, MODEL, ONE_GROUP, RUNTIME, WORKLOAD
 from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE, NAME, NAMESPACE, Fault
@@ -40,7 +40,7 @@ async def _reshape(harness: Harness, fault: Fault) -> None:
     service = harness.truth.workload
     if service is None:
         return
-    made = manifests.make_component(harness.scenario, fault.value, 1)
+    made = scenarios.make_component(harness.scenario, fault.value, 1)
     held = None if service["spec"].get(fault.value) else made
     await harness.patch(WORKLOAD, NAME, {"spec": {fault.value: held}})
 
@@ -48,16 +48,16 @@ async def _reshape(harness: Harness, fault: Fault) -> None:
 async def _edit_shared(harness: Harness, fault: Fault) -> None:
     """Change the runtime, or an annotation of the model that is copied to its pods."""
     if fault.value == "runtime":
-        spec = manifests.make_runtime(1 + fault.pick)["spec"]
-        await harness.patch(RUNTIME, manifests.RUNTIME_NAME, {"spec": spec})
+        spec = scenarios.make_runtime(1 + fault.pick)["spec"]
+        await harness.patch(RUNTIME, scenarios.RUNTIME_NAME, {"spec": spec})
         return
-    held = harness.truth.objects[MODEL].get(manifests.MODEL_NAME)
+    held = harness.truth.objects[MODEL].get(scenarios.MODEL_NAME)
     if held is not None and annotations_of(held).get(EDITION) != str(fault.pick):
         change = {
             "metadata": {"annotations": {EDITION: str(fault.pick)}},
             "spec": {"vendor": f"v{fault.pick}"},
         }
-        await harness.patch(MODEL, manifests.MODEL_NAME, change)
+        await harness.patch(MODEL, scenarios.MODEL_NAME, change)
 
 
 GROUPS_MAX = 4

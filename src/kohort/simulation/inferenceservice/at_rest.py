@@ -29,7 +29,7 @@ from kohort.simulation.inferenceservice.labels import (
     LEADERS,
     ROUTER,
 )
-from kohort.simulation.inferenceservice.manifests import REPLICAS_MAX, list_components, runner_of
+from kohort.simulation.inferenceservice.scenarios import REPLICAS_MAX, list_components, runner_of
 from kohort.simulation.scenario import NAME
 
 _ACCESS = (kinds.SERVICE_ACCOUNT, ACCESS_ROLE, ACCESS_BINDING)

@@ -41,7 +41,7 @@ from kohort.simulation.inferenceservice.forms import (
     selector_of,
 )
 from kohort.simulation.inferenceservice.labels import FOLLOWS, FORMS, LEADERS, WORKLOAD
-from kohort.simulation.inferenceservice.manifests import list_components
+from kohort.simulation.inferenceservice.scenarios import list_components
 from kohort.simulation.scenario import NAME
 
 # Edits that replace no pod of a form that stays. After an edit of the runtime or the model, the

@@ -27,7 +27,7 @@ from kohort.simulation.inferenceservice.labels import (
     ONE_GROUP,
     ROLE_SET,
 )
-from kohort.simulation.inferenceservice.manifests import list_components
+from kohort.simulation.inferenceservice.scenarios import list_components
 from kohort.simulation.scenario import NAME
 
 # The kinds of owners between a pod and its workload.

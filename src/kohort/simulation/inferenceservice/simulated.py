@@ -17,10 +17,9 @@ from kohort.simulation.checkers.ownership import Ownership
 from kohort.simulation.checkers.runtime import Runtime
 from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.checkers.truth import image_of
-from kohort.simulation.inferenceservice import manifests
+from kohort.simulation.inferenceservice import scenarios
 from kohort.simulation.inferenceservice.at_rest import find_trouble, list_kinds
 from kohort.simulation.inferenceservice.checkers import ServiceStatus, Serving, SharedEdits
-from kohort.simulation.inferenceservice.draws import draw_scenario
 from kohort.simulation.inferenceservice.labels import (
     ADAPTER,
     ENGINE,
@@ -32,6 +31,7 @@ from kohort.simulation.inferenceservice.labels import (
     RUNTIME,
     WORKLOAD,
 )
+from kohort.simulation.inferenceservice.scenarios import draw_scenario
 from kohort.simulation.simulated_api import (
     OperatorVersion,
     OperatorVersions,
@@ -50,7 +50,7 @@ VERSIONS = OperatorVersions(present=_PRESENT, before=_PRESENT, after=_PRESENT)
 
 
 def _find_image(spec: Object) -> str:
-    return str(manifests.runner_of(spec[ENGINE]).get("image", ""))
+    return str(scenarios.runner_of(spec[ENGINE]).get("image", ""))
 
 
 INFERENCE_SERVICES = SimulatedApi(
@@ -61,8 +61,8 @@ INFERENCE_SERVICES = SimulatedApi(
     versions=VERSIONS,
     checkers=(Serving, SharedEdits, Ownership, Runtime, ServiceStatus, Stability),
     draw=draw_scenario,
-    make_workload=manifests.make_workload,
-    edits=manifests.EDITS,
+    make_workload=scenarios.make_workload,
+    edits=scenarios.EDITS,
     # Others make the pods: a service is no line of groups.
     read_policy=lambda workload: Policy(1, 0, 0, 0),
     list_groups=lambda truth: [],
@@ -74,7 +74,7 @@ INFERENCE_SERVICES = SimulatedApi(
     find_min_ready=lambda workload: 0,
     count_gang=lambda group, scene: (group.size, group.size),
     list_services=lambda pod: (),
-    list_free_names=manifests.list_free_names,
+    list_free_names=scenarios.list_free_names,
     find_trouble=find_trouble,
     is_sparse=False,
     read_step=lambda truth, carrier: None,
@@ -89,7 +89,7 @@ INFERENCE_SERVICES = SimulatedApi(
         *list_kinds(),
     ),
     others=(MODEL, RUNTIME),
-    make_others=manifests.make_others,
+    make_others=scenarios.make_others,
     parts=(ModelAgent, Autoscalers, Deployments, ReplicaSets),
     has_fixed_routes=False,
     uncounted=(kinds.POD, kinds.REPLICA_SET),

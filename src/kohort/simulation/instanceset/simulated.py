@@ -10,9 +10,9 @@ from kohort.simulation.checkers.ownership import Ownership
 from kohort.simulation.checkers.runtime import Runtime
 from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.checkers.status import Status
-from kohort.simulation.instanceset import manifests, units
-from kohort.simulation.instanceset.draws import draw_scenario
+from kohort.simulation.instanceset import scenarios, units
 from kohort.simulation.instanceset.labels import LABELS
+from kohort.simulation.instanceset.scenarios import draw_scenario
 from kohort.simulation.rolebasedgroup import groups
 from kohort.simulation.rolebasedgroup.labels import INSTANCE, SET
 from kohort.simulation.simulated_api import (
@@ -45,8 +45,8 @@ ROLE_INSTANCE_SETS = SimulatedApi(
     versions=OperatorVersions(present=_PRESENT, before=_PRESENT, after=_PRESENT),
     checkers=(LineBudget, Instances, KeptPods, Ownership, Runtime, Status, Stability),
     draw=draw_scenario,
-    make_workload=manifests.make_workload,
-    edits=manifests.EDITS,
+    make_workload=scenarios.make_workload,
+    edits=scenarios.EDITS,
     read_policy=groups.read_policy,
     list_groups=units.list_groups,
     list_lines=units.list_lines,
@@ -57,7 +57,7 @@ ROLE_INSTANCE_SETS = SimulatedApi(
     find_min_ready=lambda workload: 0,
     count_gang=lambda group, scene: (group.size, group.size),
     list_services=lambda pod: (),
-    list_free_names=manifests.list_free_names,
+    list_free_names=scenarios.list_free_names,
     find_trouble=units.find_trouble,
     is_sparse=False,
     read_step=lambda truth, carrier: None,

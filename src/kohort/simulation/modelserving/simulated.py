@@ -21,10 +21,10 @@ from kohort.simulation.checkers.runtime import Runtime
 from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.checkers.status import Status
 from kohort.simulation.checkers.truth import Group
-from kohort.simulation.modelserving import groups, manifests
+from kohort.simulation.modelserving import groups, scenarios
 from kohort.simulation.modelserving.at_rest import find_trouble
-from kohort.simulation.modelserving.draws import draw_scenario
 from kohort.simulation.modelserving.labels import LABELS, WORKLOAD
+from kohort.simulation.modelserving.scenarios import draw_scenario
 from kohort.simulation.simulated_api import (
     EARLIER,
     OperatorVersion,
@@ -91,8 +91,8 @@ MODEL_SERVINGS = SimulatedApi(
         Stability,
     ),
     draw=draw_scenario,
-    make_workload=manifests.make_workload,
-    edits=manifests.EDITS,
+    make_workload=scenarios.make_workload,
+    edits=scenarios.EDITS,
     read_policy=groups.read_policy,
     list_groups=groups.list_groups,
     list_lines=groups.list_lines,
@@ -103,7 +103,7 @@ MODEL_SERVINGS = SimulatedApi(
     find_min_ready=groups.find_min_ready,
     count_gang=_count_gang,
     list_services=groups.list_services,
-    list_free_names=manifests.list_free_names,
+    list_free_names=scenarios.list_free_names,
     find_trouble=find_trouble,
     is_sparse=True,
     read_step=lambda truth, carrier: None,

@@ -17,10 +17,10 @@ from kohort.simulation.checkers.roles import Roles
 from kohort.simulation.checkers.runtime import Runtime
 from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.checkers.status import Status
-from kohort.simulation.rolebasedgroup import groups, manifests, wishes
+from kohort.simulation.rolebasedgroup import groups, scenarios, wishes
 from kohort.simulation.rolebasedgroup.at_rest import find_trouble
-from kohort.simulation.rolebasedgroup.draws import draw_scenario
 from kohort.simulation.rolebasedgroup.labels import ADAPTER, INSTANCE, LABELS, POLICY, SET, WORKLOAD
+from kohort.simulation.rolebasedgroup.scenarios import draw_scenario
 from kohort.simulation.simulated_api import (
     OperatorVersion,
     OperatorVersions,
@@ -53,8 +53,8 @@ ROLE_BASED_GROUPS = SimulatedApi(
     versions=VERSIONS,
     checkers=(LineBudget, Instances, Roles, KeptPods, Ownership, Runtime, Status, Stability),
     draw=draw_scenario,
-    make_workload=manifests.make_workload,
-    edits=manifests.EDITS,
+    make_workload=scenarios.make_workload,
+    edits=scenarios.EDITS,
     read_policy=groups.read_policy,
     list_groups=groups.list_groups,
     list_lines=groups.list_lines,
@@ -65,7 +65,7 @@ ROLE_BASED_GROUPS = SimulatedApi(
     find_min_ready=lambda workload: 0,
     count_gang=lambda group, scene: (group.size, group.size),
     list_services=groups.list_services,
-    list_free_names=manifests.list_free_names,
+    list_free_names=scenarios.list_free_names,
     find_trouble=find_trouble,
     is_sparse=False,
     read_step=lambda truth, carrier: None,
@@ -73,7 +73,7 @@ ROLE_BASED_GROUPS = SimulatedApi(
     children=(SET, INSTANCE, ADAPTER, kinds.CONFIG_MAP),
     unit_kinds=(INSTANCE, ADAPTER),
     others=(POLICY,),
-    make_others=manifests.make_others,
+    make_others=scenarios.make_others,
     list_rules=wishes.list_rules,
     can_follow=groups.can_follow,
     is_kept_old=groups.is_kept_old,

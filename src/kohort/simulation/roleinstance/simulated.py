@@ -11,8 +11,8 @@ from kohort.simulation.checkers.status import Status, is_true
 from kohort.simulation.instanceset.labels import LABELS
 from kohort.simulation.rolebasedgroup import groups
 from kohort.simulation.rolebasedgroup.labels import INSTANCE
-from kohort.simulation.roleinstance import manifests, units
-from kohort.simulation.roleinstance.draws import draw_scenario
+from kohort.simulation.roleinstance import scenarios, units
+from kohort.simulation.roleinstance.scenarios import draw_scenario
 from kohort.simulation.simulated_api import (
     OperatorVersion,
     OperatorVersions,
@@ -37,8 +37,8 @@ ROLE_INSTANCES = SimulatedApi(
     # One instance may be down whenever it changes, so there is no budget to be kept.
     checkers=(Instances, KeptPods, Ownership, Runtime, Status, Stability),
     draw=draw_scenario,
-    make_workload=manifests.make_workload,
-    edits=manifests.EDITS,
+    make_workload=scenarios.make_workload,
+    edits=scenarios.EDITS,
     read_policy=lambda workload: units.ONE,
     list_groups=units.list_groups,
     list_lines=units.list_lines,
@@ -49,7 +49,7 @@ ROLE_INSTANCES = SimulatedApi(
     find_min_ready=lambda workload: 0,
     count_gang=lambda group, scene: (group.size, group.size),
     list_services=lambda pod: (),
-    list_free_names=manifests.list_free_names,
+    list_free_names=scenarios.list_free_names,
     find_trouble=units.find_trouble,
     is_sparse=False,
     read_step=lambda truth, carrier: None,

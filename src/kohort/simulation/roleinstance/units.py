@@ -16,7 +16,7 @@ from kohort.simulation.instanceset.labels import LABELS
 from kohort.simulation.rolebasedgroup import groups
 from kohort.simulation.rolebasedgroup.groups import RoleUnit, WholeGroup
 from kohort.simulation.rolebasedgroup.wishes import recovers
-from kohort.simulation.roleinstance.manifests import list_names
+from kohort.simulation.roleinstance.scenarios import list_names
 from kohort.simulation.scenario import NAME
 from kohort.simulation.simulated_api import LineView, Policy
 

@@ -17,8 +17,7 @@ from kohort.cluster.objects import Kind, Object
 from kohort.simulator.builtins.amounts import resolve
 from kohort.simulator.builtins.ownership import reference
 from kohort.simulator.builtins.reconcile_pace import Pace
-from kohort.simulator.builtins.selector_index import Matches
-from kohort.simulator.builtins.selectors import read_selector
+from kohort.simulator.builtins.selectors import Matches, read_selector
 from kohort.simulator.component import Action, Emit, Moment, Replace, Step, View
 
 # How long a granted eviction counts as a disruption if the pod stays.
@@ -36,11 +35,10 @@ class Budgets:
     name = "disruption"
     manager = "kube-controller-manager"
 
-    def __init__(self, kinds: Iterable[Kind] = ()) -> None:
+    def __init__(self) -> None:
         self.kinds: tuple[Kind, ...] = (BUDGET, POD, *_KNOWN)
         self._matches = Matches()
         self._pace = Pace()
-        self.watch_kinds(kinds)
 
     def watch_kinds(self, kinds: Iterable[Kind]) -> None:
         """Watch the custom kinds among these, which may control pods and have ``spec.replicas``."""

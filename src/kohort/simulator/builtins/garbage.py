@@ -115,15 +115,12 @@ class GarbageCollector:
     name = "garbage"
     manager = "kube-controller-manager"
 
-    def __init__(
-        self, kinds: Iterable[Kind] = (), *, absent_seconds: float = ABSENT_SECONDS
-    ) -> None:
+    def __init__(self, kinds: Iterable[Kind] = ()) -> None:
         self.kinds: tuple[Kind, ...] = ()
         self._by_name: dict[tuple[str, str], Kind] = {}
         self._by_resource: dict[str, Kind] = {}
         self._index = Index()
         self._absent_since: dict[str, float] = {}
-        self._absent_seconds = absent_seconds
         self.watch_kinds(kinds)
 
     def watch_kinds(self, kinds: Iterable[Kind]) -> None:
@@ -242,7 +239,7 @@ class GarbageCollector:
         absent = [owner for owner, stand in stands if stand is _Owner.ABSENT]
         for owner in absent:
             since = self._absent_since.setdefault(owner.uid, moment.elapsed)
-            left = since + self._absent_seconds - moment.elapsed
+            left = since + ABSENT_SECONDS - moment.elapsed
             if left <= 0:
                 lost.add(owner.uid)
             else:

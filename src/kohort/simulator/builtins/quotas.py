@@ -6,7 +6,7 @@ The API itself refuses what is too much, from the store; the status is for peopl
 
 from collections.abc import Iterable
 
-from kohort.apiserver.resources.quotas import add_up, show_amounts, use_of
+from kohort.apiserver.resources.limits import add_up, show_amounts, use_of
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError

@@ -152,9 +152,8 @@ class ModelAgent:
     name = "model-agent"
     manager = "ome-model-agent"
 
-    def __init__(self, seconds: float = DOWNLOAD_SECONDS) -> None:
+    def __init__(self) -> None:
         self.kinds: tuple[Kind, ...] = ()
-        self._seconds = seconds
         self._sources: dict[tuple[Kind, str, str], _Source] = {}
         self._nodes: dict[str, tuple[object, ...]] = {}
         self._downloads: dict[str, _Downloads] = {}
@@ -274,7 +273,7 @@ class ModelAgent:
         if seconds is not None:
             return float(seconds)
         share = crc32(f"{source.uid}/{node}".encode()) / 0xFFFFFFFF
-        return round(self._seconds * (1 + _JITTER * (2 * share - 1)), 3)
+        return round(DOWNLOAD_SECONDS * (1 + _JITTER * (2 * share - 1)), 3)
 
 
 def _read_state(text: str | None) -> str:

@@ -17,8 +17,7 @@ from hashlib import sha256
 from kohort.cluster.objects import Object
 from kohort.simulator.component import Moment
 from kohort.simulator.kubelet.conditions import is_init_done
-from kohort.simulator.kubelet.images import find_image_fault
-from kohort.simulator.kubelet.references import ReferenceReader
+from kohort.simulator.kubelet.references import ReferenceReader, find_image_fault
 from kohort.simulator.stages import (
     BACKOFF_FORGOTTEN_SECONDS,
     Manner,

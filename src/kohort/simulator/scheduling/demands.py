@@ -17,7 +17,7 @@ from kohort.placement.nodes import PODS
 from kohort.placement.rules import NodeRule, read_tolerations
 from kohort.simulator.scheduling.counts.tallies import TallyBook
 from kohort.simulator.scheduling.counts.terms import Terms, TermSource, compile_terms
-from kohort.simulator.scheduling.gangs.membership import find_gang, find_role
+from kohort.simulator.scheduling.gangs.requests import find_gang, find_role
 from kohort.simulator.scheduling.shapes import Shape
 
 _NONE = msgspec.Raw(b"null")

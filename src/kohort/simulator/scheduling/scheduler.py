@@ -24,13 +24,12 @@ from kohort.simulator.scheduling.constraints import (
     rank,
 )
 from kohort.simulator.scheduling.demands import Demand, DemandReader
-from kohort.simulator.scheduling.explain import explain, explain_claim
+from kohort.simulator.scheduling.explain import GATED, PodConditions, explain, explain_claim
 from kohort.simulator.scheduling.gangs.component import GangScheduling
-from kohort.simulator.scheduling.gangs.membership import SCHEDULERS
+from kohort.simulator.scheduling.gangs.requests import SCHEDULERS
 from kohort.simulator.scheduling.gangs.statuses import describe_absence
 from kohort.simulator.scheduling.ledger import Ledger
 from kohort.simulator.scheduling.node_facts import read_node
-from kohort.simulator.scheduling.pod_conditions import GATED, PodConditions
 from kohort.simulator.scheduling.preemption import find_preemption, is_clearing, preempt
 from kohort.simulator.scheduling.queue import WaitingClass, WaitingQueue
 from kohort.simulator.scheduling.scheduler_faults import LOOK_AGAIN_SECONDS, SchedulerFaults
@@ -48,13 +47,11 @@ class Scheduler:
     manager = "kube-scheduler"
     kinds: tuple[Kind, ...] = (NODE, NAMESPACE, CLAIM, PRIORITY_CLASS, POD)
 
-    def __init__(
-        self, profiles: Sequence[str] = PROFILES, stands_in_for: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, stands_in_for: Sequence[str] = ()) -> None:
         # Other schedulers whose pods this one places one by one if they are not simulated.
         self._stands_in_for = frozenset(stands_in_for)
         self.ledger = Ledger()
-        self._profiles = frozenset(profiles)
+        self._profiles = frozenset(PROFILES)
         self._reader = DemandReader(self.ledger.book)
         self._queue = WaitingQueue(self.ledger)
         self._pods: dict[str, Demand] = {}

@@ -22,8 +22,7 @@ from kohort.cluster.objects import Kind
 from kohort.simulator.clock import Clock, VirtualClock, WallClock
 from kohort.simulator.component import Action, Component, Emit, Moment, Step
 from kohort.simulator.world.component_runner import ComponentRunner
-from kohort.simulator.world.event_recorder import Recorder
-from kohort.simulator.world.execution import execute, options_of, suspends
+from kohort.simulator.world.execution import Recorder, execute, options_of, suspends
 
 SLICE_SECONDS = 0.004
 KEYS_PER_TURN_MAX = 64

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kohort.apis.gangs.dialect import Dialect
-from kohort.apis.gangs.objections import find_objections
+from kohort.apis.gangs.dialects.objects import find_objections
 from kohort.cluster.node_labels import HOST, RACK, SPINE
 from kohort.cluster.objects import Kind, Object, annotations_of, labels_of
 from kohort.model.observed import Group

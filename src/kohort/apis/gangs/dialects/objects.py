@@ -1,12 +1,11 @@
 """
-Parts of objects that most schedulers share: the marks of a pod, and the metadata of
-a group.
+What most schedulers share: the marks of a pod, the metadata of a gang's object, its conditions.
 
-A label holds fewer characters than a name may have. The API server would refuse a pod whose
-gang has too long a name, so the pod is not marked, and a loss is reported.
+Schedulers say in two forms why a gang is not placed: by a condition that says no, or by the lack of
+one that says yes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from kohort.apis.gangs.intent import Intent
 from kohort.cluster.objects import Kind, Object, annotations_of, labels_of
@@ -51,3 +50,15 @@ def write_group(
         "metadata": metadata,
         "spec": spec,
     }
+
+
+_SCHEDULED = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
+
+
+def find_objections(obj: Object) -> Iterator[str]:
+    """The messages of conditions which say that the gang could not be placed."""
+    for condition in (obj.get("status") or {}).get("conditions") or ():
+        name, is_true = condition.get("type"), condition.get("status") == "True"
+        says_no = (name == "Unschedulable" and is_true) or (name in _SCHEDULED and not is_true)
+        if says_no and condition.get("message"):
+            yield condition["message"]

@@ -13,7 +13,7 @@ from typing import Any
 from kohort.apis.api import Settings
 from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.objects.requests import requests_nothing
+from kohort.apis.leaderworkerset.objects.gangs import requests_nothing
 from kohort.apis.leaderworkerset.spec import (
     LEADER_READY,
     size_of,

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from kohort.apis.api import Snapshot
-from kohort.apis.drift.adoption import adopt
-from kohort.apis.drift.services import put_service_back
+from kohort.apis.drift.restores import adopt, put_service_back
 from kohort.apis.facts import Whole
 from kohort.cluster.actions import Action, Create
 from kohort.cluster.kinds import SERVICE

@@ -15,7 +15,7 @@ from kohort.apis.facts import Meta, Owner, PodFacts, Whole
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.drift.adoption import is_orphan, take_back
 from kohort.apis.leaderworkerset.drift.pods import judge_pods
-from kohort.apis.leaderworkerset.drift.templates import Drift, describe_drift
+from kohort.apis.leaderworkerset.drift.sets import Drift, describe_drift
 from kohort.apis.leaderworkerset.lost_revisions import find_lost
 from kohort.apis.leaderworkerset.read import (
     READER,

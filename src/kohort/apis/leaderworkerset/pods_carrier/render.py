@@ -17,13 +17,13 @@ from itertools import islice
 
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
 from kohort.apis.carriers.pods import Note, settle_base, write_note
-from kohort.apis.drift.adoption import adopt
 from kohort.apis.drift.pods import describe_edited
+from kohort.apis.drift.restores import adopt
 from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, names, spec
 from kohort.apis.leaderworkerset.admission.pods import Joining, PodRefused
-from kohort.apis.leaderworkerset.drift.place_labels import put_places_back
+from kohort.apis.leaderworkerset.drift.labels import put_places_back
 from kohort.apis.leaderworkerset.drift.services import bring_service
 from kohort.apis.leaderworkerset.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.history import mark_served, render_history

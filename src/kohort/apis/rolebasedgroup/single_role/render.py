@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.drift.adoption import adopt
+from kohort.apis.drift.restores import adopt
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.instance_actions import InstanceActions

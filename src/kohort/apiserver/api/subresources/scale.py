@@ -14,7 +14,7 @@ from kohort.apiserver.api.requests import Answer, Patch, Target, WriteOptions
 from kohort.apiserver.api.writes.decoder import encode_patched, refuse_patch
 from kohort.apiserver.api.writes.patch_writes import apply_to
 from kohort.apiserver.api.writes.pipeline import change
-from kohort.apiserver.resources.printers.tables import Printer
+from kohort.apiserver.resources.printers import Printer
 from kohort.apiserver.resources.resource import Resource
 from kohort.apiserver.resources.scales import read_counts
 from kohort.apiserver.schemas import strict

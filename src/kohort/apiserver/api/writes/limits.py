@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from kohort.apiserver.api.context import Context
 from kohort.apiserver.api.requests import Target
-from kohort.apiserver.resources.quotas import (
+from kohort.apiserver.resources.limits import (
     add_up,
     apply_limits,
     find_breaches,

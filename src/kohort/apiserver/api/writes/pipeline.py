@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 from kohort.apiserver.api.admission import Review
 from kohort.apiserver.api.context import Context, learn, load, to_storage
-from kohort.apiserver.api.known_conversions import views_of, work_with_views
+from kohort.apiserver.api.conversion import views_of, work_with_views
 from kohort.apiserver.api.requests import Answer, Target, Validation, WriteOptions
 from kohort.apiserver.api.writes.checks import check_kind, checking
 from kohort.apiserver.api.writes.decoder import clean

@@ -6,7 +6,7 @@ their revisions, and disruption budgets.
 from collections.abc import Mapping
 from typing import Any
 
-from kohort.apiserver.resources.printers.tables import (
+from kohort.apiserver.resources.printers import (
     AGE,
     NAME,
     NONE,

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from kohort.apiserver.resources.pods.spec import validate_template
+from kohort.apiserver.resources.pods.validation import validate_template
 from kohort.apiserver.resources.validation.field_errors import (
     check_amount,
     check_choice,

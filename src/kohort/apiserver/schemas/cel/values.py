@@ -5,6 +5,10 @@ A rule sees the fields that its schema declares and nothing that is merely
 preserved. Turning a value into the engine's own form costs most of a rule's
 time, so a rule that names the fields it reads gets only those, and a field
 that it only tests for presence is not carried over at all.
+
+An expression cannot say ``self.a-b`` or ``self.namespace``, so such names are
+written with their special parts spelled out. A name that has no spelling is
+not visible to expressions at all.
 """
 
 import base64
@@ -14,8 +18,25 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kohort.apiserver.schemas.cel.names import find_spelling
 from kohort.cluster.durations import find_signed_seconds
+
+_RESERVED = re.compile(
+    "true|false|null|in|as|break|const|continue|else|for|function|if|import|let|loop|package"
+    "|namespace|return|var|void|while"
+)
+_SPECIAL = re.compile(r"__|[-./]")
+_SPELLED = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
+_PLAIN = re.compile(r"[A-Za-z_./-][A-Za-z0-9_./-]*")
+
+
+def find_spelling(name: str) -> str | None:
+    """How expressions write the name of a field; None if they cannot."""
+    if _RESERVED.fullmatch(name):
+        return f"__{name}__"
+    if not _PLAIN.fullmatch(name):
+        return None
+    return _SPECIAL.sub(lambda match: _SPELLED[match[0]], name)
+
 
 Schema = dict[str, Any]
 Convert = Callable[[Any], Any]

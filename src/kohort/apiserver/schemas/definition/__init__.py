@@ -10,9 +10,9 @@ from kohort.apiserver.schemas.definition.defaults_and_warnings import (
     default_definition,
     warnings_of,
 )
-from kohort.apiserver.schemas.definition.served import validate_scale
 from kohort.apiserver.schemas.definition.status import status_of
 from kohort.apiserver.schemas.definition.validation import validate_definition
+from kohort.apiserver.schemas.definition.versions import validate_scale
 
 __all__ = [
     "default_definition",

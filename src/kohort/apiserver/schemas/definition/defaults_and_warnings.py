@@ -5,7 +5,7 @@ Defaults of a CustomResourceDefinition, and warnings for its author.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kohort.apiserver.schemas.parts import look_once
+from kohort.apiserver.schemas.result_cache import look_once
 from kohort.apiserver.schemas.structural.checks.formats import find_format
 from kohort.cluster.objects import Object
 

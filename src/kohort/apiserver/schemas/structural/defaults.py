@@ -8,7 +8,7 @@ two objects ever share a part.
 
 from typing import Any
 
-from kohort.apiserver.schemas.sizes import OBJECT_BYTES_MAX, too_large_to_store
+from kohort.apiserver.schemas.limits import OBJECT_BYTES_MAX, too_large_to_store
 from kohort.apiserver.schemas.structural.node import Node
 
 

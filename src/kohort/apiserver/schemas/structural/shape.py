@@ -5,8 +5,7 @@ The metadata of an object is not described by a definition, so its shape is
 given here: the parts of it that are merged by key.
 """
 
-from kohort.apiserver.schemas.parts import hash_part
-from kohort.apiserver.schemas.result_cache import ResultCache
+from kohort.apiserver.schemas.result_cache import ResultCache, hash_part
 from kohort.apiserver.schemas.shapes import ANY, ListType, Shape, Type
 from kohort.apiserver.schemas.structural.node import Schema
 
@@ -77,7 +76,6 @@ def _make_shape(schema: Schema, root: bool) -> Shape:
         shape = Shape(_SCALARS.get(schema.get("type") or "", Type.ANY))
     shape.format = schema.get("format") or ""
     shape.default = schema.get("default")
-    shape.enum = tuple(entry for entry in schema.get("enum") or () if isinstance(entry, str))
     shape.nullable = bool(schema.get("nullable"))
     shape.preserves_unknown = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
     return shape

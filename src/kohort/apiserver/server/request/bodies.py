@@ -19,7 +19,7 @@ from kohort.apiserver.protobuf.decode import MEDIA_TYPE as PROTOBUF
 from kohort.apiserver.protobuf.decode import decode_body
 from kohort.apiserver.schemas import strict
 from kohort.apiserver.schemas.builtin import load_shape
-from kohort.apiserver.schemas.depth import TOO_DEEP, is_too_deep
+from kohort.apiserver.schemas.limits import TOO_DEEP, is_too_deep
 from kohort.apiserver.server.request.syntax_errors import (
     BadJson,
     BadNumber,

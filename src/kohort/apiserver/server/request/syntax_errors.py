@@ -9,7 +9,7 @@ bytes, so does this: a character of several bytes is known by its first.
 import re
 from typing import Any
 
-from kohort.apiserver.schemas.depth import TOO_DEEP, is_too_deep
+from kohort.apiserver.schemas.limits import TOO_DEEP, is_too_deep
 
 
 class BadYaml(ValueError):

@@ -93,7 +93,7 @@ _POLL_SECONDS = 2.0
 
 
 def _make_parser(prog: str) -> Parser:
-    from kohort.cli.workloads.members import add_members
+    from kohort.cli.workloads.arguments import add_members
 
     summary = "forward a local port to the leader of a ready group, and again after a rollout"
     examples = (
@@ -169,7 +169,7 @@ async def _connect(arguments: argparse.Namespace) -> int:
 
 async def _find_leader(source: "Source", arguments: argparse.Namespace) -> "MemberPlace | None":
     """The first leader of a ready group; of a role that has none, the first member."""
-    from kohort.cli.workloads.members import choose_places
+    from kohort.cli.workloads.arguments import choose_places
 
     picture = await source.read_one()
     places = choose_places(picture, arguments)
@@ -194,7 +194,7 @@ def _is_whole(picture: "Picture", place: "MemberPlace") -> bool:
 
 
 def _find_port(pod: "Object") -> tuple[int, int]:
-    from kohort.cli.workloads.members import choose_container
+    from kohort.cli.workloads.arguments import choose_container
 
     name = choose_container(pod, "")
     spec = pod.get("spec") or {}

@@ -96,7 +96,7 @@ async def _show_topology(arguments: argparse.Namespace, wanted: "Wanted") -> int
 
 
 async def _show_lineage(arguments: argparse.Namespace, name: str) -> int:
-    from kohort.cli.render.lineages import write_lineage
+    from kohort.cli.render.trees import write_lineage
     from kohort.cli.render.values import write_value
     from kohort.cli.workloads.source import open_source
 

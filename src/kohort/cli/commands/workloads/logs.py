@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kohort.cluster.http import HttpCluster
     from kohort.cluster.objects import Object
     from kohort.cluster.port import Address
-    from kohort.model.observed import Failure as CrashRecord
+    from kohort.model import observed
     from kohort.views.lineage import MemberPlace
     from kohort.views.picture import Picture
 
@@ -45,7 +45,7 @@ def _make_parser(prog: str) -> Parser:
         "rbg/chat --role decode --tail 20",
         "lws/llama --group 5 --previous",
     )
-    from kohort.cli.workloads.members import add_members
+    from kohort.cli.workloads.arguments import add_members
 
     parser = Parser(prog, summary, examples)
     add_target(parser)
@@ -71,8 +71,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 async def _show(arguments: argparse.Namespace) -> int:
+    from kohort.cli.workloads.arguments import choose_places
     from kohort.cli.workloads.descendants import is_simulated
-    from kohort.cli.workloads.members import choose_places
     from kohort.cli.workloads.source import open_source
 
     async with open_source(arguments, read_target(arguments.target)) as source:
@@ -106,7 +106,7 @@ def _describe_gone(picture: "Picture", places: "tuple[MemberPlace, ...]") -> Non
             )
 
 
-def _list_role_failures(picture: "Picture") -> "Iterator[CrashRecord]":
+def _list_role_failures(picture: "Picture") -> "Iterator[observed.Failure]":
     assert picture.reading is not None
     for failures in picture.reading.observed.role_failures.values():
         yield from failures
@@ -114,7 +114,7 @@ def _list_role_failures(picture: "Picture") -> "Iterator[CrashRecord]":
 
 async def _follow(source: "Source", arguments: argparse.Namespace, printer: "_Printer") -> None:
     """Follow every member, those too that come later, until the user interrupts."""
-    from kohort.cli.workloads.members import choose_places
+    from kohort.cli.workloads.arguments import choose_places
 
     followed: dict[str, asyncio.Task[None]] = {}
     try:
@@ -141,8 +141,8 @@ async def _follow(source: "Source", arguments: argparse.Namespace, printer: "_Pr
 
 
 def _find_status(place: "MemberPlace", wanted: str) -> "Object":
+    from kohort.cli.workloads.arguments import choose_container
     from kohort.cli.workloads.log_streams import find_container_status
-    from kohort.cli.workloads.members import choose_container
 
     return find_container_status(place.pod, choose_container(place.pod, wanted))
 
@@ -199,7 +199,7 @@ class _Printer:
                 print(f"{head} {line}", flush=True)
 
     def _ask(self, place: "MemberPlace") -> dict[str, str]:
-        from kohort.cli.workloads.members import choose_container
+        from kohort.cli.workloads.arguments import choose_container
 
         wanted = self._arguments
         query = {"container": choose_container(place.pod, wanted.container)}

@@ -167,7 +167,7 @@ def _answer_delegated(
 ) -> "list[ObjectForecastView]":
     """The objects of a delegated workload, by its own strategy and by those on the command line."""
     from kohort.apis.api import InvalidWorkload
-    from kohort.cli.render.object_forecasts import write_object_comparison, write_object_forecast
+    from kohort.cli.render.forecasts import write_object_comparison, write_object_forecast
     from kohort.views.object_forecasts import choose_delegated, forecast_delegated
 
     delegation = picture.api.delegation

@@ -3,7 +3,7 @@
 from kohort.cli.table import CommandEntry, Group
 
 _STATUS = "kohort.cli.commands.workloads.status"
-_HISTORY = "kohort.cli.commands.workloads.history"
+_REVISIONS = "kohort.cli.commands.workloads.revisions"
 _STEERING = "kohort.cli.commands.workloads.verbs"
 
 ROLLOUT = Group(
@@ -21,9 +21,9 @@ ROLLOUT = Group(
     ),
     entries={
         "status": CommandEntry(_STATUS, "STATUS", "wait until a rollout has ended"),
-        "history": CommandEntry(_HISTORY, "HISTORY", "list revisions and what changed"),
+        "history": CommandEntry(_REVISIONS, "HISTORY", "list revisions and what changed"),
         "diff": CommandEntry(
-            "kohort.cli.commands.workloads.diff",
+            _REVISIONS,
             "DIFF",
             "what differs from an earlier revision, and what restarts because of it",
         ),
@@ -34,8 +34,6 @@ ROLLOUT = Group(
         "restart": CommandEntry(_STEERING, "RESTART", "replace all groups, within the budget"),
         "pause": CommandEntry(_STEERING, "PAUSE", "replace no further groups"),
         "resume": CommandEntry(_STEERING, "RESUME", "go on after a pause"),
-        "promote": CommandEntry(
-            "kohort.cli.commands.workloads.promote", "PROMOTE", "go on to the end, past a partition"
-        ),
+        "promote": CommandEntry(_STEERING, "PROMOTE", "go on to the end, past a partition"),
     },
 )

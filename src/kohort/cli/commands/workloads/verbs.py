@@ -1,8 +1,11 @@
 """
-This is where rollouts are undone, restarted, paused and resumed: one write each.
+This is where rollouts are undone, restarted, paused, resumed and promoted: one write each.
 
 A write replaces the object that was read, so that what another client wrote
 meanwhile is never lost: then it is read and changed again.
+
+No API has a verb to promote: the partition is removed and a pause is ended, so that all units get
+the wanted revision within the budget; the answer names the fields that were changed.
 """
 
 import argparse
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from kohort.views.forecasts import ForecastView
     from kohort.views.picture import Picture
     from kohort.views.verbs import VerbResult
+
 
 _TRIES = 4
 
@@ -173,3 +177,26 @@ UNDO = Command(_make_undo_parser, steer(_use("undo")))
 RESTART = Command(_make_restart_parser, steer(_use("restart")))
 PAUSE = Command(_make_pause_parser, steer(_use("pause")))
 RESUME = Command(_make_resume_parser, steer(_use("resume")))
+
+
+def _make_promote_parser(prog: str) -> Parser:
+    summary = "let a rollout go on to its end: past its partition, and after a pause"
+    examples = ("lws/llama --dry-run", "lws/llama", "rbg/llama --role decode")
+    return make_parser(prog, summary, examples)
+
+
+def _promote(picture: "Picture", verbs: "UserVerbs", arguments: argparse.Namespace) -> "VerbResult":
+    from kohort.views.rollouts import find_changes
+    from kohort.views.verbs import VerbResult, name_subject
+
+    role = arguments.role
+    who, changed = name_subject(picture, role), verbs.finish(picture.root, role)
+    changes = find_changes(picture.root["spec"], changed["spec"])
+    if not changes:
+        return VerbResult(None, f"{who} has no partition and no pause: nothing holds it back")
+    fields = ", ".join(dict.fromkeys(change.path.rpartition(".")[2] for change in changes))
+    note = f"emulated: {picture.api.kind.name} has no promote; {fields} no longer holds it back"
+    return VerbResult(changed, f"{who} goes on to the end", [*map(str, changes), note])
+
+
+PROMOTE = Command(_make_promote_parser, steer(_promote))

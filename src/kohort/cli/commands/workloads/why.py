@@ -44,7 +44,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 async def _answer_pod(arguments: argparse.Namespace, name: str) -> int:
-    from kohort.cli.render.members import write_pod_explanation
+    from kohort.cli.render.explanations import write_pod_explanation
     from kohort.cli.render.values import write_value
     from kohort.cli.workloads.source import open_source
     from kohort.views.members import explain_pod

@@ -44,17 +44,15 @@ class OidcCredentials:
         provider: Provider,
         tokens: tuple[str, str],
         save: Save = lambda tokens: None,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self.provider = provider
         self._identity, self._refresh = tokens
         self._save = save
-        self._clock = clock
         self._refreshing = asyncio.Lock()
 
     async def headers(self) -> dict[str, str]:
         """The Authorization header with an identity token that has not expired."""
-        if not self._identity or self._clock() >= read_expiry(self._identity) - _EARLY_SECONDS:
+        if not self._identity or time.time() >= read_expiry(self._identity) - _EARLY_SECONDS:
             await self._renew(self._identity)
         return bearer(self._identity)
 

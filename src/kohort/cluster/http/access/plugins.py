@@ -10,7 +10,6 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -74,9 +73,8 @@ class _Given:
 class PluginCredentials:
     """Credentials that a program returns."""
 
-    def __init__(self, plugin: Plugin, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, plugin: Plugin) -> None:
         self.plugin = plugin
-        self._clock = clock
         self._given: _Given | None = None
         self._running = asyncio.Lock()
 
@@ -100,7 +98,7 @@ class PluginCredentials:
         """Nothing is held."""
 
     def _is_over(self, given: _Given) -> bool:
-        return given.expires is not None and self._clock() >= given.expires - _EARLY_SECONDS
+        return given.expires is not None and time.time() >= given.expires - _EARLY_SECONDS
 
     async def _refresh(self, known: _Given | None) -> _Given:
         async with self._running:

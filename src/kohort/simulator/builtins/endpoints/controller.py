@@ -21,8 +21,7 @@ from kohort.simulator.builtins.endpoints.backends import (
 )
 from kohort.simulator.builtins.endpoints.slices import CHANGED, HEADLESS, plan_slices
 from kohort.simulator.builtins.reconcile_pace import Pace
-from kohort.simulator.builtins.selector_index import Matches
-from kohort.simulator.builtins.selectors import Selector
+from kohort.simulator.builtins.selectors import Matches, Selector
 from kohort.simulator.component import Action, Create, Delete, Moment, Replace, Step, View
 
 ADDRESSES_MAX = 1000

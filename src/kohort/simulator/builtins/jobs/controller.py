@@ -15,23 +15,23 @@ from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import JOB, POD
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.builtins.jobs.pods import make_pod
 from kohort.simulator.builtins.jobs.spec import (
     TRACKING,
     JobSpec,
+    Stamps,
     Tally,
     find_decision,
     find_end,
     has_tracking,
     index_of,
     is_true,
+    make_pod,
     read_indexes,
     read_spec,
     read_tally,
     write_indexes,
 )
 from kohort.simulator.builtins.ownership import controllers, reference
-from kohort.simulator.builtins.timestamp_ages import Stamps
 from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
 
 BURST = 500

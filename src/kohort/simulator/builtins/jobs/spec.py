@@ -1,9 +1,13 @@
 """
-The spec of a Job, and the counts of its pods.
+A Job as its controller reads it: the spec, the counts of its pods, its new pods, and ages.
 
 Every pod of a Job carries a finalizer, so that none goes uncounted: a finished pod is first
 noted by its uid in the status, then loses its finalizer, and only then is it added to the
 numbers. Whatever happens between two of these writes, a pod is counted exactly once.
+
+Timestamps are wall time, and simulated time may be stepped, paused or fast, so an age cannot
+be computed from the timestamp alone. We keep the simulated time at which each timestamp was
+first seen. One that an earlier process wrote is as old as wall time says.
 """
 
 from collections.abc import Iterable
@@ -12,8 +16,13 @@ from typing import Any
 
 from kohort.apiserver.resources.jobs import COMPLETION_INDEX
 from kohort.apiserver.store.entries import StoredObject
+from kohort.cluster.kinds import JOB
 from kohort.cluster.objects import Object, find_condition
-from kohort.simulator.builtins.readiness import FINISHED
+from kohort.simulator.builtins.names import make_suffix
+from kohort.simulator.builtins.ownership import reference
+from kohort.simulator.builtins.readiness import FINISHED, seconds_since
+from kohort.simulator.builtins.templates import pod_from_template
+from kohort.simulator.component import Moment
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 _SUCCEEDED, _FAILED = "succeeded", "failed"
@@ -169,3 +178,64 @@ def is_true(job: Object, name: str) -> bool:
     """Whether the Job has a condition, and it is true."""
     condition: Any = find_condition(job, name)
     return condition is not None and condition.get("status") == "True"
+
+
+def make_pod(job: StoredObject, template: Object, serial: int, index: int | None) -> Object:
+    """A new pod of a Job; its name is a hash of the Job's uid and the serial number."""
+    about = reference(JOB, job)
+    owner = {
+        "apiVersion": about["apiVersion"],
+        "kind": about["kind"],
+        "name": job.name,
+        "uid": job.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    pod = pod_from_template(template, job, owner)
+    metadata = pod["metadata"]
+    metadata.pop("generateName")
+    middle = "" if index is None else f"-{index}"
+    metadata["name"] = f"{job.name}{middle}-{make_suffix(job.uid, serial)}"
+    metadata["finalizers"] = [*metadata.get("finalizers", ()), TRACKING]
+    if index is not None:
+        _mark_index(pod, job.name, index)
+    return pod
+
+
+def _mark_index(pod: Object, job: str, index: int) -> None:
+    """Set the completion index of a pod, as annotation, label and variable."""
+    metadata = pod["metadata"]
+    metadata["labels"][COMPLETION_INDEX] = str(index)
+    metadata.setdefault("annotations", {})[COMPLETION_INDEX] = str(index)
+    path = {"fieldPath": f"metadata.labels['{COMPLETION_INDEX}']"}
+    variable = {"name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": path}}
+    spec = {**pod["spec"], "hostname": f"{job}-{index}"}
+    spec["containers"] = [
+        {**container, "env": [*(container.get("env") or ()), variable]}
+        for container in spec["containers"]
+    ]
+    pod["spec"] = spec
+
+
+_STAMP_SECONDS = 1.0  # the resolution of a timestamp
+
+
+class Stamps:
+    """The simulated time at which each timestamp was first seen."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[str, float]] = {}
+
+    def age(self, key: str, stamp: str, moment: Moment) -> float:
+        """The age of a timestamp in simulated seconds; a new timestamp of a key starts at zero."""
+        known = self._seen.get(key)
+        if known is None or known[0] != stamp:
+            before = seconds_since(stamp, moment)
+            began = moment.elapsed - (before if before >= _STAMP_SECONDS else 0.0)
+            known = self._seen[key] = (stamp, began)
+        return moment.elapsed - known[1]
+
+    def forget(self, *keys: str) -> None:
+        """Forget the timestamps of some keys."""
+        for key in keys:
+            self._seen.pop(key, None)

@@ -28,15 +28,18 @@ from kohort.apis.gangs.dialects.kai import DEFAULT_SUBGROUP, SUBGROUP_NAME
 from kohort.cluster.objects import Kind, Object, annotations_of, metadata_of, name_of, namespace_of
 from kohort.cluster.selectors import EVERYTHING, LabelSelector, Requirement, read_label_selector
 from kohort.placement.amounts import read_amounts
-from kohort.simulator.scheduling.gangs.membership import (
+from kohort.simulator.scheduling.gangs.requests import (
     COSCHEDULING,
     KAI,
     KOORDINATOR,
     KUBERNETES,
     KUEUE,
     VOLCANO,
+    GangKey,
+    GangSpec,
+    Limit,
+    SubgroupPolicy,
 )
-from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec, Limit, SubgroupPolicy
 
 DEFAULT_QUEUE = "default"
 

@@ -13,12 +13,11 @@ from kohort.cluster.kinds import CLAIM, PRIORITY_CLASS
 from kohort.cluster.objects import Kind
 from kohort.simulator.component import Action, Bind, Emit, Moment, View
 from kohort.simulator.scheduling.demands import Demand
-from kohort.simulator.scheduling.explain import explain_claim
+from kohort.simulator.scheduling.explain import GATED, PodConditions, explain_claim
 from kohort.simulator.scheduling.gangs.adapters import GROUPS, GroupName, is_watched
 from kohort.simulator.scheduling.gangs.fairness import Kept
-from kohort.simulator.scheduling.gangs.membership import KUEUE, SCHEDULERS, VOLCANO
 from kohort.simulator.scheduling.gangs.queues import read_queue
-from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
+from kohort.simulator.scheduling.gangs.requests import KUEUE, SCHEDULERS, VOLCANO, GangKey, GangSpec
 from kohort.simulator.scheduling.gangs.roster import Gang, Roster
 from kohort.simulator.scheduling.gangs.session import Outcome, Session
 from kohort.simulator.scheduling.gangs.statuses import (
@@ -32,7 +31,6 @@ from kohort.simulator.scheduling.gangs.units import (
     Refusal,
 )
 from kohort.simulator.scheduling.ledger import Ledger
-from kohort.simulator.scheduling.pod_conditions import GATED, PodConditions
 
 # A step ends after so many binds, so that other components run; no gang is split by it.
 BINDS_MAX = 64

@@ -17,8 +17,7 @@ from kohort.placement.layout import Ask, Layout
 from kohort.placement.search import count_room, list_tiers
 from kohort.placement.units import Unit
 from kohort.simulator.scheduling.demands import Demand
-from kohort.simulator.scheduling.gangs.membership import speaks
-from kohort.simulator.scheduling.gangs.requests import GangKey
+from kohort.simulator.scheduling.gangs.requests import GangKey, speaks
 from kohort.simulator.scheduling.gangs.roster import Gang, Order
 
 # How often younger gangs of a queue may overtake a gang.

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from kohort.cluster.objects import Object, name_of
 from kohort.placement.amounts import Amounts, read_amounts
 from kohort.placement.nodes import NodeIndex
-from kohort.simulator.scheduling.gangs.membership import VOLCANO
-from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
+from kohort.simulator.scheduling.gangs.requests import VOLCANO, GangKey, GangSpec
 from kohort.simulator.scheduling.gangs.roster import Gang
 
 OVERUSED = "resource in cluster is overused"

@@ -4,27 +4,99 @@ A session: every gang that the latest changes may help is tried, in order.
 A gang is placed whole or not at all; a failed attempt leaves no trace in the ledger. A
 gang that failed is not tried again before room was freed, and gangs with the same
 requirements as one that failed are not tried at all.
+
+The topology domains come from HyperNodes, which serve Volcano, or from node labels: one that the
+gang names, those of a KAI Topology, or those of Koordinator's layers. A forest is made
+when a gang first needs it, and again when nodes or declarations changed.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from kohort.apis.gangs.dialects.koordinator import read_layers
+from kohort.cluster.objects import Kind, Object, name_of
 from kohort.placement.fits import fit_tiers
+from kohort.placement.forest import Forest, build_forest, build_label_forest
+from kohort.placement.hypernodes import HyperNode, read_hypernode
 from kohort.placement.layout import Layout
+from kohort.placement.nodes import NodeIndex
 from kohort.placement.packs import RoomTrial
 from kohort.placement.search import Trial, find_assignments
 from kohort.placement.units import EVERYWHERE, Assignment, Unit
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.explain import explain
-from kohort.simulator.scheduling.gangs.domains import Domains
 from kohort.simulator.scheduling.gangs.fairness import Fairness
 from kohort.simulator.scheduling.gangs.queues import OVER_QUOTA, Queues
-from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
+from kohort.simulator.scheduling.gangs.requests import (
+    HYPERNODES,
+    KAI,
+    KOORDINATOR,
+    DomainSource,
+    GangKey,
+    GangSpec,
+)
 from kohort.simulator.scheduling.gangs.roster import Gang, Roster
 from kohort.simulator.scheduling.gangs.statuses import describe_fits
 from kohort.simulator.scheduling.gangs.trials import LedgerTrial
 from kohort.simulator.scheduling.gangs.units import NOT_ENOUGH_RESOURCES, Builder, Refusal
 from kohort.simulator.scheduling.ledger import Ledger
+
+
+class Domains:
+    """The objects that declare domains, and the layouts made from them."""
+
+    def __init__(self, index: NodeIndex) -> None:
+        self._index = index
+        self._hypernodes: dict[str, HyperNode] = {}
+        self._levels: dict[str, list[str]] = {}
+        self._layers: dict[str, Object] = {}
+        self._layouts: dict[DomainSource, Layout] = {}
+
+    def put(self, kind: Kind, obj: Object) -> None:
+        """Add or replace an object that declares domains."""
+        spec: Object = obj.get("spec") or {}
+        if kind.name == "HyperNode":
+            declared = read_hypernode(obj)
+            if self._hypernodes.get(declared.name) == declared:
+                return
+            self._hypernodes[declared.name] = declared
+        elif kind.name == "Topology":
+            self._levels[name_of(obj)] = [
+                level["nodeLabel"] for level in spec.get("levels") or () if level.get("nodeLabel")
+            ]
+        else:
+            self._layers[name_of(obj)] = obj
+        self._layouts.clear()
+
+    def drop(self, kind: Kind, name: str) -> None:
+        """Remove an object that declares domains."""
+        if kind.name == "HyperNode":
+            self._hypernodes.pop(name, None)
+        elif kind.name == "Topology":
+            self._levels.pop(name, None)
+        else:
+            self._layers.pop(name, None)
+        self._layouts.clear()
+
+    def layout(self, domains: DomainSource) -> Layout:
+        """The layout of one source of domains over the current nodes."""
+        known = self._layouts.get(domains)
+        if known is None or known.version != self._index.version:
+            known = self._layouts[domains] = Layout(self._build(domains), self._index)
+        return known
+
+    def _build(self, domains: DomainSource) -> Forest:
+        labels = {name: self._index.labels(slot) for name, slot in self._index.slots.items()}
+        if domains == HYPERNODES:
+            return build_forest(self._hypernodes.values(), labels)
+        if domains[0] == KAI:
+            return build_label_forest(self._levels.get(domains[1], []), labels)
+        if domains[0] == KOORDINATOR:
+            layers = [tier for tier in read_layers(self._layers.values()).all if tier.label]
+            titles = {tier.label: tier.name for tier in layers}
+            return build_label_forest([tier.label for tier in reversed(layers)], labels, titles)
+        return build_label_forest([key for key in domains[1:] if key], labels)
+
 
 Signature = tuple[object, ...]
 

@@ -15,15 +15,16 @@ from kohort.placement.fits import Fit
 from kohort.placement.sentences import describe_fit
 from kohort.simulator.component import Action, Emit, Merge
 from kohort.simulator.scheduling.gangs.adapters import GROUPS
-from kohort.simulator.scheduling.gangs.membership import (
+from kohort.simulator.scheduling.gangs.requests import (
     COSCHEDULING,
     DEFAULT_SCHEDULER,
     KOORDINATOR,
     KUBERNETES,
     SCHEDULERS,
     VOLCANO,
+    GangKey,
+    GangSpec,
 )
-from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
 from kohort.simulator.scheduling.gangs.roster import Gang
 
 FITS_TOLD_MAX = 3

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kohort.apiserver.schemas.cel import find_rules
 from kohort.apiserver.schemas.definition.field_errors import invalid
-from kohort.apiserver.schemas.parts import look_once
+from kohort.apiserver.schemas.result_cache import look_once
 from kohort.apiserver.schemas.structural.checks import compile_check
 from kohort.apiserver.schemas.structural.defaults import copy_json
 from kohort.apiserver.schemas.structural.node import Node

@@ -1,8 +1,12 @@
 """
-Rules of a schema: whether their parts are well formed and their expressions compile.
+Rules of a schema: whether they are well formed, name declared fields, and compile.
 
 An expression that needs a function which Kohort does not have is refused here,
 with the definition that holds it.
+
+The engine sees objects as maps, in which any key may be missing, so it cannot
+tell a misspelt field from an absent one. The paths that start at ``self`` are
+therefore looked up in the schema when the definition is read.
 """
 
 import re
@@ -13,12 +17,88 @@ import orjson
 
 from kohort.apiserver.schemas.cel.environment import ExpressionError
 from kohort.apiserver.schemas.cel.rules import Rule
-from kohort.apiserver.schemas.cel.values import with_metadata
+from kohort.apiserver.schemas.cel.values import find_spelling, with_metadata
 from kohort.apiserver.schemas.definition.field_errors import invalid, required, unsupported
-from kohort.apiserver.schemas.definition.schema.fieldpaths import PathFault, find_field
-from kohort.apiserver.schemas.definition.schema.references import find_undefined
+from kohort.cluster.errors import KohortError
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
+
+_PART = re.compile(r"\.(?P<name>[^.\[\]]+)|\['(?P<quoted>(?:[^'\\]|\\.)*)'\]")
+
+
+class PathFault(KohortError):
+    """The path leads nowhere; the text says why."""
+
+
+def find_field(text: str, schema: Object, *, brackets: bool = True) -> Object:
+    """The schema that a path leads to; raises ``PathFault``."""
+    position = 0
+    while position < len(text):
+        match = _PART.match(text, position)
+        if match is None:
+            raise PathFault(_explain_path(text[position:]))
+        if match["name"] is None and not brackets:
+            raise PathFault("array notation is not allowed")
+        schema = _step(schema, match["name"] or re.sub(r"\\(.)", r"\1", match["quoted"]))
+        position = match.end()
+    return schema
+
+
+def _step(schema: Object, name: str) -> Object:
+    properties, values = schema.get("properties"), schema.get("additionalProperties")
+    if properties and name in properties:
+        found: Object = properties[name]
+        return found
+    if properties or not isinstance(values, dict):
+        raise PathFault("does not refer to a valid field")
+    return values
+
+
+def _explain_path(rest: str) -> str:
+    if rest.startswith(("[", ".")):
+        return "unexpected end of JSON path"
+    return f"expected [ or . but got: {rest}"
+
+
+# An unterminated string is taken whole: else the search starts again at each quote.
+_LITERAL = re.compile(r"""'(?:[^'\\]|\\[\s\S])*+'?|"(?:[^"\\]|\\[\s\S])*+\"?""")
+_PATH = re.compile(r"(?<![\w.])(?:self|oldSelf)((?:\.[A-Za-z_]\w*)+)(\s*\()?")
+
+
+def find_undefined(text: str, schema: Object) -> str:
+    """The error for a field that a rule names and the schema lacks, in the compiler's words."""
+    for match in _PATH.finditer(_LITERAL.sub(_blank, text)):
+        names = match[1].split(".")[1 : -1 if match[2] else None]
+        place, position = schema, match.start(1)
+        for name in names:
+            fields = _fields_of(place)
+            if not fields:
+                break
+            if name not in fields:
+                return _explain_undefined(text, name, position)
+            place = fields[name]
+            position += len(name) + 1
+    return ""
+
+
+def _fields_of(schema: Object) -> dict[str, Object]:
+    if schema.get("type") != "object":
+        return {}
+    properties: dict[str, Object] = schema.get("properties") or {}
+    return {find_spelling(name) or "": inner for name, inner in properties.items()}
+
+
+def _explain_undefined(text: str, name: str, position: int) -> str:
+    return (
+        f"compilation failed: ERROR: <input>:1:{position + 1}: undefined field '{name}'\n"
+        f" | {text}\n | {'.' * position}^"
+    )
+
+
+def _blank(match: re.Match[str]) -> str:
+    """A literal as blanks of the same length, so that positions hold."""
+    return " " * len(match[0])
+
 
 _REASONS = [
     "FieldValueDuplicate",

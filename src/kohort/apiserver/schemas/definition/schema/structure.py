@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kohort.apiserver.schemas.definition.field_errors import forbidden, invalid, required
-from kohort.apiserver.schemas.parts import look_once
+from kohort.apiserver.schemas.result_cache import look_once
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
 from kohort.cluster.patterns import BadPatternError, compile_pattern

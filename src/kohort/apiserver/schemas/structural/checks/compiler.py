@@ -11,7 +11,7 @@ import math
 from types import NoneType
 from typing import Any
 
-from kohort.apiserver.schemas.structural.checks import combinations, lists, objects, scalars
+from kohort.apiserver.schemas.structural.checks import combinations, objects, scalars
 from kohort.apiserver.schemas.structural.checks.formats import find_format
 from kohort.apiserver.schemas.structural.checks.problems import (
     Check,
@@ -82,9 +82,9 @@ def _parts(schema: Schema, kind: type, root: bool) -> list[Check]:
     if kind is dict:
         found.append(objects.object_check(schema, root, compile_check))
     if kind is list and schema.get("x-kubernetes-list-type") == "set":
-        found.append(lists.set_check)
+        found.append(objects.set_check)
     elif kind is list and schema.get("x-kubernetes-list-type") == "map":
-        found.append(lists.keyed_check(schema.get("x-kubernetes-list-map-keys") or []))
+        found.append(objects.keyed_check(schema.get("x-kubernetes-list-map-keys") or []))
     return [part for part in found if part is not None]
 
 
@@ -96,8 +96,8 @@ def _kind_checks(schema: Schema, kind: type) -> list[Check | None]:
         return [scalars.number_check(schema)]
     if kind is list:
         items = schema.get("items")
-        entries = lists.entries_check(lazy_check(items)) if isinstance(items, dict) else None
-        return [entries, lists.size_check(schema)]
+        entries = objects.entries_check(lazy_check(items)) if isinstance(items, dict) else None
+        return [entries, objects.size_check(schema)]
     return []
 
 

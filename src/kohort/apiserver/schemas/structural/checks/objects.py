@@ -1,13 +1,17 @@
 """
-Checks of objects and maps: their fields, which are required, and how many there may be.
+Checks of objects, maps and lists: their fields and entries, and how many there may be.
 
 The check of a field is made when the first value of that name comes.
+
+Duplicates in a set or a keyed list are found with the other problems but
+reported after them, and once for each value however often it comes back.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from kohort.apiserver.schemas.structural.checks import lists
+import orjson
+
 from kohort.apiserver.schemas.structural.checks.problems import (
     PATH,
     Check,
@@ -18,6 +22,100 @@ from kohort.apiserver.schemas.structural.checks.problems import (
 )
 from kohort.apiserver.schemas.structural.node import Schema
 from kohort.cluster.fields import FieldErrorType
+
+
+def entries_check(inner: Check) -> Check:
+    """The check of every entry of a list."""
+
+    def check(value: list[Any]) -> Found:
+        problems: list[Problem] = []
+        for index, entry in enumerate(value):
+            found = inner(entry)
+            if found:
+                for problem in found:
+                    problem.segments.append(index)
+                problems += found
+        return problems or None
+
+    return check
+
+
+def size_check(schema: Schema) -> Check | None:
+    """The check of minItems, maxItems and uniqueItems."""
+    fewest, most = schema.get("minItems"), schema.get("maxItems")
+    unique = bool(schema.get("uniqueItems"))
+    if fewest is None and most is None and not unique:
+        return None
+
+    def check(value: list[Any]) -> Found:
+        found: list[Problem] = []
+        if fewest is not None and len(value) < fewest:
+            found.append(invalid(f"should have at least {fewest} items", len(value)))
+        if most is not None and len(value) > most:
+            found.append(too_many(len(value), most))
+        if unique and _repeated(value):
+            found.append(invalid("shouldn't contain duplicates", ""))
+        return found or None
+
+    return check
+
+
+def too_many(count: int, most: int) -> Problem:
+    """The error for more entries or keys than allowed."""
+    unit = "item" if most == 1 else "items"
+    return Problem(FieldErrorType.TOO_MANY, f"must have at most {most} {unit}", count)
+
+
+def set_check(value: list[Any]) -> Found:
+    """The check that entries of a list of type set differ."""
+    if len(value) < 2:
+        return None
+    return [_duplicate(index, value[index]) for index in _repeated(value)] or None
+
+
+def keyed_check(keys: list[str]) -> Check:
+    """The check that entries of a list of type map have different keys."""
+
+    def check(value: list[Any]) -> Found:
+        for index, entry in enumerate(value):
+            if type(entry) is not dict and entry is not None:
+                detail = "must be an object for an array of list-type map"
+                return [_late(FieldErrorType.INVALID, index, entry, detail)]
+        if len(value) < 2:
+            return None
+        found: list[dict[str, Any]] = []
+        for entry in value:
+            if type(entry) is dict:
+                found.append({key: entry[key] for key in keys if key in entry})
+            else:
+                found.append({})
+        return [_duplicate(index, found[index]) for index in _repeated(found)] or None
+
+    return check
+
+
+def _duplicate(index: int, value: Any) -> Problem:
+    return _late(FieldErrorType.DUPLICATE, index, value, "")
+
+
+def _late(fault: FieldErrorType, index: int, value: Any, detail: str) -> Problem:
+    problem = Problem(fault, detail, value)
+    problem.is_late = True
+    problem.segments.append(index)
+    return problem
+
+
+def _repeated(values: list[Any]) -> list[int]:
+    """The positions of repeated values."""
+    seen: dict[bytes, int] = {}
+    found: list[int] = []
+    for index, value in enumerate(values):
+        encoded = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        seen[encoded] = seen.get(encoded, 0) + 1
+        if seen[encoded] == 2:
+            found.append(index)
+    return found
+
 
 Compile = Callable[[Schema], Check]
 
@@ -108,7 +206,7 @@ def _size_check(schema: Schema) -> Check | None:
         if fewest is not None and len(value) < fewest:
             found.append(invalid(f"should have at least {fewest} properties", len(value)))
         if most is not None and len(value) > most:
-            found.append(lists.too_many(len(value), most))
+            found.append(too_many(len(value), most))
         return found
 
     return check

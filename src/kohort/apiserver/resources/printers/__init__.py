@@ -1,1 +1,0 @@
-"""The parts of tables for kubectl: columns, ages, and the columns of custom kinds."""

@@ -1,1 +1,0 @@
-"""The parts of an OpenAPI document: its schemas and its paths, in version 3 and 2."""
