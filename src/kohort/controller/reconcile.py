@@ -21,7 +21,6 @@ from kohort.apis.group_cache import GroupCache
 from kohort.apis.put_backs import PutBacks
 from kohort.apis.references import Key, Projection
 from kohort.cluster.actions import Action, Create, Delete, Patch, address_of, kind_of
-from kohort.cluster.errors import BadRequest, Forbidden, Invalid
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -37,7 +36,13 @@ from kohort.controller.admission.probe import MOMENT_SECONDS, AdmissionProber, P
 from kohort.controller.blocked_condition import HealthReporter, Warnings
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
-from kohort.controller.refusals import Refusals
+from kohort.controller.refusals import (
+    Refusals,
+    is_judged,
+    is_quota,
+    may_be_allowed,
+    may_succeed_later,
+)
 from kohort.controller.stalled_condition import clear_stall, write_stall
 from kohort.controller.status_writer import (
     PAUSE_SECONDS,
@@ -55,7 +60,6 @@ from kohort.views.health import Health, Word
 # No watch event announces that the API server serves a kind again while it has no objects.
 ABSENT_RECHECK_SECONDS = 30.0
 PUT_BACKS_FORGOTTEN_SECONDS = 600.0
-_DENIED = "denied the request"  # by a webhook, whatever code it chose
 
 
 @dataclass(slots=True)
@@ -149,12 +153,12 @@ class Reconciler:
         key = (namespace_of(snapshot.root), name_of(snapshot.root))
         outcomes = await self._executor.run(actions, key)
         self._learn(outcomes, memory, elapsed, snapshot.settings.gang_kinds)
-        is_failed = any(_may_succeed_later(outcome) for outcome in outcomes)
+        is_failed = any(may_succeed_later(outcome) for outcome in outcomes)
         result, ruling, summary = ReconcileResult(), None, _summarise(outcomes)
         list_events, known = self._api.list_events, memory.warnings
         refused = list_events(snapshot, reading, decided, summary) if summary.failed else ()
         known.note_refusals(refused, now)
-        if _is_judged(outcomes) or _is_seen(snapshot.root):
+        if is_judged(outcomes) or _is_seen(snapshot.root):
             status = self._status(_note_made(snapshot, summary), reading, decided, memory, now)
             await self._judge.read_warnings(snapshot, memory.probe_state, known, elapsed, moment)
             told = replace(snapshot, root={**snapshot.root, "status": status})
@@ -224,8 +228,8 @@ class Reconciler:
             if isinstance(action, Patch | Delete) and action.undoes and is_done:
                 memory.note_put_back(action, elapsed)
             kind = kind_of(outcome.action)
-            if outcome.result in (Result.REFUSED, Result.TAKEN) and not _is_quota(outcome):
-                tried_at = elapsed if kind in gangs or _may_be_allowed(outcome) else None
+            if outcome.result in (Result.REFUSED, Result.TAKEN) and not is_quota(outcome):
+                tried_at = elapsed if kind in gangs or may_be_allowed(outcome) else None
                 memory.refusals.note(action, outcome.message, tried_at)
             elif outcome.result is Result.DONE and kind in gangs:
                 known = memory.pruned.get(kind, frozenset())
@@ -378,26 +382,3 @@ def _wait_until(due_at: float | None, moment: datetime) -> float | None:
 
 def _soonest(*seconds: float | None) -> float | None:
     return min((s for s in seconds if s is not None), default=None)
-
-
-def _may_succeed_later(outcome: Outcome) -> bool:
-    """Whether the same request may succeed later although the user changes nothing."""
-    if outcome.result is Result.SKIPPED:
-        return not isinstance(outcome.error, Invalid | BadRequest)
-    return outcome.result is Result.FAILED or _is_quota(outcome)
-
-
-def _is_judged(outcomes: list[Outcome]) -> bool:
-    """Whether the API server answered every request for good; a full quota is an answer, too."""
-    return all(_is_quota(o) or not _may_succeed_later(o) for o in outcomes)
-
-
-def _may_be_allowed(outcome: Outcome) -> bool:
-    """Whether the API server may take a refused request later, though no watch event says so."""
-    is_denied = isinstance(outcome.error, Forbidden) or _DENIED in outcome.message
-    return outcome.result is Result.TAKEN or is_denied
-
-
-def _is_quota(outcome: Outcome) -> bool:
-    """Whether a full ResourceQuota refused the action; it may have room later."""
-    return isinstance(outcome.error, Forbidden) and "exceeded quota" in outcome.message

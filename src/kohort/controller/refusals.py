@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from kohort.cluster.actions import Action, Create, Patch, address_of, verb_of
+from kohort.cluster.errors import BadRequest, Forbidden, Invalid
 from kohort.cluster.port import Address
+from kohort.controller.execute import Outcome, Result
 
 # A name that another object holds may become free without a watch event.
 RETRY_SECONDS = 30.0
+_DENIED = "denied the request"  # by a webhook, whatever code it chose
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,29 @@ class Refusals:
         """Seconds until the operator tries a refused request again."""
         moments = [r.tried_at for r in self._held.values() if r.tried_at is not None]
         return min(moments) + RETRY_SECONDS - elapsed if moments else None
+
+
+def may_succeed_later(outcome: Outcome) -> bool:
+    """Whether the same request may succeed later although the user changes nothing."""
+    if outcome.result is Result.SKIPPED:
+        return not isinstance(outcome.error, Invalid | BadRequest)
+    return outcome.result is Result.FAILED or is_quota(outcome)
+
+
+def is_judged(outcomes: list[Outcome]) -> bool:
+    """Whether the API server answered every request for good; a full quota is an answer, too."""
+    return all(is_quota(o) or not may_succeed_later(o) for o in outcomes)
+
+
+def may_be_allowed(outcome: Outcome) -> bool:
+    """Whether the API server may take a refused request later, though no watch event says so."""
+    is_denied = isinstance(outcome.error, Forbidden) or _DENIED in outcome.message
+    return outcome.result is Result.TAKEN or is_denied
+
+
+def is_quota(outcome: Outcome) -> bool:
+    """Whether a full ResourceQuota refused the action; it may have room later."""
+    return isinstance(outcome.error, Forbidden) and "exceeded quota" in outcome.message
 
 
 def _find_key(action: Action) -> tuple[str, Address]:
