@@ -179,7 +179,7 @@ class LineTrust(Checker):
         if not self._is_old(unit) or self._is_surplus(watched, unit, seen):
             return
         new = [each for each in watched.view.units if each is not unit and not self._is_old(each)]
-        untried = self._find_untried(watched, new)
+        untried = self._find_untried(watched, new, seen)
         if untried and len(lasted - untried) < least:
             self.breach(f"A8: {name} given up, and no unit of the new template has lasted")
         for each in new:
@@ -196,12 +196,13 @@ class LineTrust(Checker):
                 if part.uid in uids:
                     yield watched, part
 
-    def _find_untried(self, watched: _Watched, new: list[Group]) -> set[str]:
-        """The units of a template of which none has been ready for long enough."""
+    def _find_untried(self, watched: _Watched, new: list[Group], seen: float) -> set[str]:
+        """The units of a template of which the operator had seen none ready for long enough."""
         if not self.scene.has_true_times or any(unit.is_edited for unit in watched.view.units):
             return set()
         until = self.scene.now() - TRIAL_SECONDS + GRAIN_SECONDS
-        is_tried = any(watched.since.get(unit.uid, until + 1) <= until for unit in new)
+        since = (watched.find_since(unit.uid, seen) for unit in new)
+        is_tried = any(at is not None and at <= until for at in since)
         return set() if is_tried else {unit.uid for unit in new}
 
     def _find_trouble(self, watched: _Watched, unit: Group, seen: float) -> str:
