@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from hashlib import sha1
 from pathlib import Path
 
 import pytest
 
 from client_tools import Tool
-from kohort.cluster.objects import Object
 from kohort.testing import Cluster, start_cluster
-from serving_examples import REQUIREMENT_001
+from serving_examples import REQUIREMENT_001, find_missing_rows
 
 pytestmark = pytest.mark.clients
 EXAMPLE = Path(__file__).parents[2] / "examples" / "modelserving.yaml"
@@ -39,21 +37,6 @@ def test_the_example_becomes_available_and_scales(k):
     assert row[:4] == ["llama", "3", "3", "3"]
 
 
-def assert_rows_of_the_requirement(pod: Object, index: int):
-    """Every row of the requirement's three tables, on a pod that the API server has stored."""
-    prefix, group = "leaderworkerset.sigs.k8s.io/", "lws-compatible-serving-0"
-    marks, notes = pod["metadata"]["labels"], pod["metadata"]["annotations"]
-    assert marks[prefix + "worker-index"] == str(index)
-    assert marks[prefix + "group-index"] == "0"
-    assert marks[prefix + "group-key"] == sha1(group.encode()).hexdigest()
-    assert (notes[prefix + "size"], notes[prefix + "replicas"]) == ("4", "1")
-    variables = {v["name"]: v["value"] for v in pod["spec"]["containers"][0]["env"]}
-    assert variables["LWS_LEADER_ADDRESS"] == variables["ENTRY_ADDRESS"]
-    assert variables["ENTRY_ADDRESS"] == f"{group}-worker-0-0.default"
-    assert variables["LWS_GROUP_SIZE"] == variables["GROUP_SIZE"] == "4"
-    assert variables["LWS_WORKER_INDEX"] == variables["WORKER_INDEX"] == str(index)
-
-
 def test_the_example_of_the_requirement_works_with_kubectl_apply(k):
     answer = k("apply", "-f", "-", stdin=REQUIREMENT_001)
     assert "workload.serving.volcano.sh" in answer.stderr, "no warning names the current group"
@@ -63,7 +46,7 @@ def test_the_example_of_the_requirement_works_with_kubectl_apply(k):
     pods = json.loads(k("get", "pods", "-l", chosen, "-o=json").stdout)["items"]
     assert len(pods) == 4
     for index, pod in enumerate(sorted(pods, key=lambda pod: pod["metadata"]["name"])):
-        assert_rows_of_the_requirement(pod, index)
+        assert find_missing_rows(pod, index) == {}
 
 
 def test_gangs_that_a_plain_cluster_does_not_make_are_a_warning_and_no_obstacle(k):

@@ -103,6 +103,9 @@ def test_a_set_is_carried_by_a_model_serving_and_tells_the_truth(
         eventually("it is ready", lambda: is_available(hand), lambda: describe(hand, one.log))
         owners = {pod["metadata"]["ownerReferences"][0]["kind"] for pod in hand.pods().values()}
         assert (owners, len(hand.pods())) == ({"ModelServing"}, 4)
+        pods = hand.pods().values()
+        leaders = {pod["spec"]["containers"][0]["env"][0]["value"] for pod in pods}
+        assert leaders == {f"carried-{n}-default-0-0.{hand.namespace}" for n in (0, 1)}
         assert hand("get", "statefulsets", "-o", "name") == ""
         path = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"
         patch = [{"op": "replace", "path": path, "value": "engine:2"}]

@@ -8,6 +8,7 @@ from serving_pods import pod, try_pod, variables_of
 
 from kohort.apis.modelserving.plugins.lws import find_subdomain
 from kohort.apis.modelserving.spec import read_spec
+from kohort.apis.tpu import HOSTS_MAX
 from kohort.cluster.objects import Object, annotations_of
 
 LWS = "leaderworkerset.sigs.k8s.io/"
@@ -79,6 +80,13 @@ def test_an_entry_in_no_subgroup_cannot_hold_tpus():
     config = {"subGroupPolicy": {"subGroupSize": 2, "subGroupPolicyType": "LeaderExcluded"}}
     assert str(try_pod(asked(config, **both()))) == (
         "plugin lws: an entry that is in no subgroup cannot ask for TPUs"
+    )
+
+
+def test_more_hosts_than_can_be_listed_are_a_failure():
+    huge = serving(role(workers=HOSTS_MAX, **both()), plugins=[{"name": "lws"}])
+    assert str(try_pod(huge)) == (
+        "plugin lws: 10001 pods ask for TPUs, and at most 10000 hosts can be listed"
     )
 
 

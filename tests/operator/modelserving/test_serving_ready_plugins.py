@@ -67,6 +67,16 @@ async def test_a_pod_that_became_ready_gets_what_the_plugin_gives_it(lab: Servin
     assert sorted(asked()) == sorted(lab.pods())
 
 
+@pytest.mark.parametrize(("target", "index"), [("Entry", "0"), ("Worker", "1")])
+async def test_a_plugin_hears_of_ready_pods_in_its_scope_alone(
+    lab: ServingLab, target: str, index: str
+):
+    scoped = [{**entry, "scope": {"target": target}} for entry in plugin()]
+    await start(lab, role(), plugins=scoped)
+    await lab.run(5)
+    assert sorted(asked()) == [f"x-{group}-decode-0-{index}" for group in (0, 1)]
+
+
 async def test_each_pod_is_told_of_once_by_whichever_operator(lab: ServingLab):
     await start(lab, role(), plugins=plugin())
     await lab.run(5)

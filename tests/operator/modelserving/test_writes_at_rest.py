@@ -1,5 +1,6 @@
-"""What the operator writes about running pods and gangs names the very object that it saw."""
+"""What the operator writes and deletes beside a ModelServing that rests, and what it leaves."""
 
+from copy import deepcopy
 from dataclasses import replace
 
 import orjson
@@ -10,7 +11,10 @@ from kohort.apis.api import Snapshot
 from kohort.apis.facts import Whole
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.apis.modelserving.api import MODEL_SERVING
+from kohort.apis.modelserving.render import KEPT_MAX
+from kohort.apis.modelserving.revision import make_revision
 from kohort.cluster.actions import Action, Delete, Patch, kind_of
+from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import Object
 from kohort.planning.plan import plan
 
@@ -67,3 +71,19 @@ async def test_a_gang_that_no_group_needs_goes_if_it_is_ours(
     children = {**seen.children, POD_GROUP: (pod_group("x-7", owner),)}
     found = [a for a in decide(replace(seen, children=children)) if kind_of(a) == POD_GROUP]
     assert [isinstance(action, Delete) for action in found] == [True] * goes
+
+
+async def test_the_oldest_revisions_go_when_there_are_too_many(seen: Snapshot):
+    """A user goes back to what served last, which is among the newest."""
+    (current,) = seen.all(CONTROLLER_REVISION)
+    old = []
+    for number in range(KEPT_MAX + 2):
+        root = deepcopy(seen.root)
+        for role in root["spec"]["template"]["roles"]:
+            role["entryTemplate"]["spec"]["containers"][0]["image"] = f"engine:old-{number}"
+        stored = make_revision(root, f"old{number}", number - 100, {})
+        stored["metadata"]["uid"] = f"uid-{number}"
+        old.append(Whole(orjson.dumps(stored)))
+    children = {**seen.children, CONTROLLER_REVISION: (*reversed(old), current)}
+    gone = [a for a in decide(replace(seen, children=children)) if isinstance(a, Delete)]
+    assert [action.name for action in gone] == ["x-old0", "x-old1"]
