@@ -159,6 +159,7 @@ def test_a_required_node_is_added_to_every_alternative_term():
     spec = SchedulingSpec("Required", avoided=("bad",))
     made = nodes_of(former_nodes.add_former_nodes(pod, spec, ["n2", "n1"]))
     found = made["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert len(found) == len(terms)
     for term in found:
         assert term["matchExpressions"][-2]["values"] == ["n1", "n2"]
         assert term["matchExpressions"][-1] == {"key": "bad", "operator": "DoesNotExist"}

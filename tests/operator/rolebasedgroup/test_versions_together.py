@@ -139,6 +139,20 @@ async def test_a_rollback_changes_no_group_of_the_same_name_made_since(lab: Grou
     assert {"op": "test", "path": "/metadata/uid", "value": uid} in patch.patch
 
 
+async def test_a_rollback_does_not_overwrite_an_edit_that_the_caches_lack(lab: GroupLab):
+    await start(lab, standalone("prefill", 1))
+    _, reading = read_changed(lab, lambda obj: None)
+    (former,) = reading.memory.facts.stored
+    back = Rollback("pd", ("prefill",), Blocker("RollingBack", "it is late"))
+    decided = replace(plan(reading.workload, reading.observed, 0.0), rollbacks=(back,))
+    group = with_image(lab.group(), "engine:2")
+    (patch,) = roll_back(group, former, decided)
+    assert isinstance(patch, Patch)
+    generation = group["metadata"]["generation"]
+    same = {"op": "test", "path": "/metadata/generation", "value": generation}
+    assert same in patch.patch[:2]
+
+
 async def test_an_adapter_scales_no_group_of_the_same_name_made_since(lab: GroupLab):
     await start(lab, standalone("prefill", 1, scalingAdapter={"enable": True}))
 
