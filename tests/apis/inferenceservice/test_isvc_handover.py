@@ -76,6 +76,20 @@ def test_a_workload_of_another_owner_is_neither_held_nor_deleted():
     assert plan_handover(plan, existing, {}).held == frozenset()
 
 
+def test_an_old_workload_that_is_being_deleted_is_not_waited_for():
+    (gone,) = OLD[DEPLOYMENT].values()
+    left = {**gone, "metadata": {**gone["metadata"], "deletionTimestamp": "now"}}
+    found = plan_handover(planned(rbg()), {**OLD, DEPLOYMENT: {"chat-engine": left}}, {})
+    assert (found.held, found.old) == (frozenset(), frozenset())
+
+
+def test_services_that_have_the_names_of_knatives_go_first():
+    new = planned(service(engine={"minReplicas": 0}), existing=OLD)
+    found = plan_handover(new, OLD, {ENGINE: False})
+    assert found.waits_on and not found.defers_end(SERVICE) and found.defers_end(DEPLOYMENT)
+    assert plan_handover(planned(rbg()), OLD, {ENGINE: False}).defers_end(SERVICE)
+
+
 def held_service(uid: str) -> Whole:
     owner = {"kind": "InferenceService", "name": "chat", "uid": uid, "controller": True}
     metadata = {"name": "chat", "namespace": "ml", "uid": "s", "ownerReferences": [owner]}

@@ -1,7 +1,7 @@
 """
 The register of upstream's defects, D1 to D40, row by row: what is decided here.
 
-Rows that need an operator at work (D8: which changes wake a service) are tested where it stands.
+D8 (edits of what services refer to) is tested with updates, D31 (foreign Services) with handovers.
 """
 
 import pytest
@@ -22,6 +22,7 @@ from isvc_builders import (
 from kohort.apis.inferenceservice import kinds, names
 from kohort.apis.inferenceservice.assembly import OWNED
 from kohort.apis.inferenceservice.configuration import Configuration, IngressConfig
+from kohort.apis.inferenceservice.handover import plan_handover
 from kohort.apis.inferenceservice.nodes import find_facts
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType, read_service
@@ -98,6 +99,16 @@ def test_d9_an_early_error_is_in_the_status():
     assert status["modelStatus"]["transitionStatus"] == "InvalidSpec"
     assert status["modelStatus"]["lastFailureInfo"]["reason"] == "BaseModelNotFound"
     assert status["conditions"][0]["reason"] == "ModelReconcileError"
+
+
+def test_d10_only_the_services_own_predictor_is_replaced():
+    marks = {"component": "predictor"}
+    owner = {"kind": "InferenceService", "name": "chat", "uid": "isvc-uid", "controller": True}
+    mine = {"metadata": {"name": "chat", "labels": marks, "ownerReferences": [owner]}}
+    other = {"metadata": {"name": "other", "labels": marks}}
+    existing = {DEPLOYMENT: {"chat": mine, "other": other}}
+    found = plan_handover(planned(service(), existing=existing), existing, {})
+    assert found.held == {(DEPLOYMENT, "chat")}
 
 
 def test_d11_a_kind_that_is_named_is_used():

@@ -179,6 +179,18 @@ def test_the_worst_component_decides_for_the_model():
     assert found["modelRevisionStates"]["targetModelState"] == "Pending"
 
 
+@pytest.mark.parametrize("active", ["", "Loaded"])
+def test_a_model_that_was_never_loaded_whole_is_not_active(active: str):
+    """A decoder that still loads beside an engine that is ready leaves what was."""
+    both = {DEPLOYMENT: {"chat-engine": deployment(), "chat-decoder": deployment("False")}}
+    held = (model(), runtime(decoderConfig={"runner": RUNNER}))
+    before = {"modelStatus": {"modelRevisionStates": {"activeModelState": active}}}
+    obj = {**service(decoder={}), "status": before}
+    pods = [pod(), pod("d", "chat-decoder", ready=False)]
+    found = status_of(obj, *held, live=both, pods=pods)["modelStatus"]["modelRevisionStates"]
+    assert found == {"activeModelState": active, "targetModelState": "Pending"}
+
+
 def test_a_multi_node_model_is_loaded_when_its_set_is_available():
     live = {kinds.LEADER_WORKER_SET: {"lws-chat-engine": with_condition("Available", "True")}}
     status = status_of(service(), model(), multi_node(), live=live, pods=[pod()])

@@ -1,5 +1,6 @@
 """Which workloads keep their spec when something changes that their service only refers to."""
 
+import pytest
 from isvc_builders import model, planned, rbg, runtime, service
 
 from kohort.apis.inferenceservice import kinds, labels
@@ -36,8 +37,16 @@ def test_an_annotation_of_a_tool_is_no_edit_by_the_user():
     assert find_held(stamped(noted, model(), NEWER), live(stamped(service())), True) == {DEPLOYMENT}
 
 
-def test_any_other_edit_lets_a_service_take_the_runtime_of_now():
-    edited = service(annotations={"example.com/restart": "7"})
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"annotations": {"example.com/restart": "7"}},
+        {"labels": {"team": "a"}},
+        {"engine": {"minReplicas": 2}},
+    ],
+)
+def test_any_other_edit_lets_a_service_take_the_runtime_of_now(edit: dict):
+    edited = service(**edit)
     assert not find_held(stamped(edited, model(), NEWER), live(stamped(service())), True)
 
 
