@@ -1,4 +1,4 @@
-"""The checker of units that do not last notices what it is there for."""
+"""The checkers of units that do not last, and of the budget of units, notice what they should."""
 
 from typing import Any
 
@@ -6,8 +6,9 @@ import pytest
 
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
-from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.line_trust import LineTrust
+from kohort.simulation.checkers.lines import LineBudget
 from kohort.simulation.checkers.truth import Commit, Group, Marks
 from kohort.simulation.modelserving.groups import ServingGroup, list_lines
 from kohort.simulation.modelserving.labels import KEY, LABELS, OWNER, WORKLOAD
@@ -22,12 +23,17 @@ CRASHED = {"containerStatuses": [{"restartCount": 1}]}
 class Facts:
     """Three groups of one pod each by hand, in the place of a store."""
 
-    def __init__(self, min_ready: int = 0, recovery: str = "RoleRecreate") -> None:
+    def __init__(
+        self,
+        min_ready: int = 0,
+        recovery: str = "RoleRecreate",
+        checker: type[Checker] = LineTrust,
+    ) -> None:
         self.pods_held: dict[str, Object] = {}
         self.breaches: list[str] = []
         self.at, self.marks = 0.0, Marks(LABELS)
         self.workload: Object = make_workload("engine:1", min_ready, recovery)
-        self.checker = LineTrust(self.scene())
+        self.checker = checker(self.scene())
         self.write(WORKLOAD, "x", None, self.workload)
         for ordinal in range(3):
             self.put(ordinal, "engine:1", 1)
@@ -99,6 +105,23 @@ def make_pod(name: str, image: str, life: int, status: Object) -> Object:
         "spec": {"containers": [{"image": image}]},
         "status": status,
     }
+
+
+@pytest.mark.parametrize("has_served", [False, True])
+def test_a_unit_is_excused_from_the_budget_only_if_it_crashed_after_it_served(has_served: bool):
+    """A crash from which it recovered before it served leads to no restart."""
+    facts = Facts(recovery="ServingGroupRecreate", checker=LineBudget)
+    end = {"restartCount": 1, "lastState": {"terminated": {"exitCode": 1}}}
+    for status in [{}, READY] if has_served else [{}]:
+        facts.put(2, "engine:1", 2, status)
+    facts.put(2, "engine:1", 2, {"containerStatuses": [end]})
+    facts.put(2, "engine:1", 2, {**READY, "containerStatuses": [end]})
+    facts.at += 60
+    facts.roll()
+    facts.take(1)
+    facts.take(2)
+    noticed = "A3: groups: unit 2 given up leaves 1 that serve, 2 are promised"
+    assert (noticed in facts.breaches) is not has_served
 
 
 @pytest.mark.parametrize("seconds", [1.0, 5.0])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from kohort.cluster import kinds
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import Commit, Group, annotations_of, has_crashed
+from kohort.simulation.checkers.truth import Commit, Group, annotations_of, has_crashed, restarts_of
 from kohort.simulation.simulated_api import LineView, Policy
 
 COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -45,6 +45,8 @@ class LineBudget(Checker):
         self._lines: dict[str, _Watched] = {}
         self._uid = ""
         self._is_group_surplus = False  # instances go with their group then
+        self._served: set[str] = set()  # pods of units that served at some time
+        self._due: set[str] = set()  # those of them in which a container crashed since
 
     def commit(self, commit: Commit) -> None:
         """Compare the units of each line with the promised numbers."""
@@ -52,6 +54,7 @@ class LineBudget(Checker):
             self._learn(commit)
         elif commit.kind != kinds.POD and commit.kind not in self.simulated.unit_kinds:
             return
+        self._note_crash(commit)
         self._is_group_surplus = any(
             len(watched.view.units) > min(policy.wanted for _, policy in watched.policies)
             for watched in self._lines.values()
@@ -72,6 +75,18 @@ class LineBudget(Checker):
         if uid != self._uid:
             self._uid = uid
             self._lines.clear()
+
+    def _note_crash(self, commit: Commit) -> None:
+        """A crash from which a unit recovers before it serves has no consequence."""
+        old, new = commit.old, commit.new
+        if commit.kind == kinds.POD and old is not None and new is not None:
+            uid = new["metadata"]["uid"]
+            if uid in self._served and restarts_of(new) > restarts_of(old) and has_crashed(new):
+                self._due.add(uid)
+
+    def _is_to_restart(self, view: LineView, unit: Group) -> bool:
+        """Whether a unit has to restart since a container crashed; all its pods may be ready."""
+        return view.recovers and any(pod["metadata"]["uid"] in self._due for pod in unit.members)
 
     def _follow_policy(self, watched: _Watched, view: LineView) -> None:
         policies = watched.policies
@@ -96,12 +111,13 @@ class LineBudget(Checker):
                 continue
             is_ours = bool(commit.writer) and self._is_decided(unit, commit)
             is_with_group = view.is_inner and self._is_group_surplus
-            if not is_ours or is_with_group or _is_to_restart(before, unit):
+            if not is_ours or is_with_group or self._is_to_restart(before, unit):
                 watched.lost[ordinal] = now
             elif self._is_known(watched, unit, commit):
                 self._check_decision(watched, before, unit, commit)
             else:
                 watched.unknown.add(ordinal)
+        self._served |= {pod["metadata"]["uid"] for u in ready.values() for pod in u.members}
         for ordinal in ready:
             watched.lost.pop(ordinal, None)
             watched.unknown.discard(ordinal)
@@ -215,11 +231,6 @@ class LineBudget(Checker):
         if ready < least - excused:
             text = f"{ready} serve, {least} are promised, {excused} excused"
             self.breach(f"A2: {name}: {text}")
-
-
-def _is_to_restart(view: LineView, unit: Group) -> bool:
-    """Whether a unit has to restart as a whole, since a container crashed; all may be ready."""
-    return view.recovers and any(has_crashed(pod) for pod in unit.members)
 
 
 def _has(unit: Group, commit: Commit) -> bool:
