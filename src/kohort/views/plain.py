@@ -8,12 +8,12 @@ the view. ``-o json`` and the dashboard write the same value.
 import dataclasses
 from datetime import datetime
 from enum import Enum
-from functools import cache
 from typing import Any
 
 from kohort.cluster.timestamps import write_time
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
+_FIELDS: dict[type, tuple[tuple[str, str], ...]] = {}  # of each class that was seen
 
 
 def to_plain(view: Any) -> Any:
@@ -21,7 +21,10 @@ def to_plain(view: Any) -> Any:
     kind = type(view)
     if kind in _PLAIN:
         return view
-    if names := _list_fields(kind):
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = _FIELDS[kind] = _list_fields(kind)
+    if names:
         return {plain: to_plain(getattr(view, name)) for name, plain in names}
     if isinstance(view, dict):
         return {key: to_plain(value) for key, value in view.items()}
@@ -32,7 +35,6 @@ def to_plain(view: Any) -> Any:
     return view.value if isinstance(view, Enum) else view
 
 
-@cache
 def _list_fields(kind: type) -> tuple[tuple[str, str], ...]:
     """The fields of a class of views, as they are and in camelCase; none if it is another class."""
     if not dataclasses.is_dataclass(kind):

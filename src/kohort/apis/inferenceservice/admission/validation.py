@@ -13,7 +13,7 @@ from kohort.apis.inferenceservice.models import BaseModel
 from kohort.apis.inferenceservice.names import LABEL_MAX
 from kohort.apis.inferenceservice.objects.autoscalers import CLASSES, HPA, KEDA
 from kohort.apis.inferenceservice.reasons import ServiceError
-from kohort.apis.inferenceservice.resolution.modes import DeploymentMode, find_mode
+from kohort.apis.inferenceservice.resolution.modes import find_mode
 from kohort.apis.inferenceservice.resolution.resolution import (
     ReferencedObjects,
     find_model,
@@ -22,6 +22,7 @@ from kohort.apis.inferenceservice.resolution.resolution import (
 from kohort.apis.inferenceservice.resolution.selection import select_runtime
 from kohort.apis.inferenceservice.spec import (
     ComponentType,
+    DeploymentMode,
     InferenceService,
     KedaConfig,
     read_service,
