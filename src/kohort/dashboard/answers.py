@@ -4,6 +4,7 @@ The dashboard's JSON responses: views of workloads and nodes, as ``-o json`` wri
 Everything is made from the state, without a request to the cluster, but for the gangs that wait.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from kohort.cluster.errors import Invalid, NotFound
 from kohort.cluster.objects import Object, metadata_of, uid_of
 from kohort.controller.process.gangs import find_known
 from kohort.dashboard.state import State, WorkloadId, WorkloadState
+from kohort.dashboard.turns import take_turns
 from kohort.simulator.stages import FAILED
 from kohort.surveys import gather_evidence
 from kohort.views.event_lines import ReportedEvent, list_reported
@@ -91,14 +93,18 @@ class Answers:
             raise NotFound(f"there is no view {view!r}; there are: {', '.join(self._views)}")
         return await shown(self.find(workload))
 
-    def show_nodes(self) -> NodesPage:
-        """The map of the cluster with its residents."""
-        survey = self._state.cluster_watch.read_survey()
+    async def show_nodes(self) -> NodesPage:
+        """The map of the cluster with its residents; others are answered while it is made."""
         dialects = [variants[0] for variants in find_known().values()]
-        pictures = (held.picture for held in self._state.workloads.values())
+        pictures = [held.picture for held in self._state.workloads.values()]
+        residents: list[Resident] = []
+        async for picture in take_turns(pictures):
+            residents += list_residents([picture], dialects)
+        survey = await self._state.cluster_watch.read_survey_in_turns()
         marks = ((metadata_of(n).get("annotations") or {}, n) for n in survey.nodes)
         failed = tuple(n["metadata"]["name"] for found, n in marks if found.get(FAILED))
-        return NodesPage(self.draw_map(), tuple(list_residents(pictures, dialects)), failed)
+        await asyncio.sleep(0)
+        return NodesPage(draw_map(survey.draw()), tuple(residents), failed)
 
     def draw_map(self) -> Map:
         """The map of the cluster, as ``kohort sim topology`` shows it."""

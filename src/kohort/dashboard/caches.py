@@ -26,6 +26,7 @@ from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Selection
 from kohort.controller.caches.cache import Cache, Difference
 from kohort.controller.caches.informers import Informers
+from kohort.dashboard.turns import take_turns
 from kohort.surveys import Survey
 from kohort.views.evidence.cluster import (
     GONE,
@@ -290,6 +291,12 @@ class ClusterWatch:
             )
             self._survey = Survey(nodes, pods, domains)
         return self._survey
+
+    async def read_survey_in_turns(self) -> Survey:
+        """The same; pods that were never read are decoded in slices, since there may be many."""
+        async for pod in take_turns([entry.value for entry in self.pods]):
+            assert pod.obj is not None
+        return self.read_survey()
 
     def read_facts(self, home: Home) -> ClusterFacts:
         """The cluster's facts about workloads: warnings, nodes and the operator's lease."""

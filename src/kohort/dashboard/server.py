@@ -307,7 +307,7 @@ class DashboardServer:
         return (await self._answers()).draw_map()
 
     async def _show_nodes(self, request: web.Request) -> Any:
-        return (await self._answers()).show_nodes()
+        return await (await self._answers()).show_nodes()
 
     async def _show_clock(self, request: web.Request) -> Any:
         await self._open()

@@ -12,12 +12,20 @@ from typing import Any
 
 from kohort.cluster.timestamps import write_time
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_FIELDS: dict[type, tuple[tuple[str, str], ...]] = {}  # of each class that was seen
+
 
 def to_plain(view: Any) -> Any:
     """A view as dictionaries, lists and texts."""
-    if dataclasses.is_dataclass(view) and not isinstance(view, type):
-        fields = dataclasses.fields(view)
-        return {_camel(field.name): to_plain(getattr(view, field.name)) for field in fields}
+    kind = type(view)
+    if kind in _PLAIN:
+        return view
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = _FIELDS[kind] = _list_fields(kind)
+    if names:
+        return {plain: to_plain(getattr(view, name)) for name, plain in names}
     if isinstance(view, dict):
         return {key: to_plain(value) for key, value in view.items()}
     if isinstance(view, list | tuple):
@@ -25,6 +33,13 @@ def to_plain(view: Any) -> Any:
     if isinstance(view, datetime):
         return write_time(view)
     return view.value if isinstance(view, Enum) else view
+
+
+def _list_fields(kind: type) -> tuple[tuple[str, str], ...]:
+    """The fields of a class of views, as they are and in camelCase; none if it is another class."""
+    if not dataclasses.is_dataclass(kind):
+        return ()
+    return tuple((field.name, _camel(field.name)) for field in dataclasses.fields(kind))
 
 
 def _camel(name: str) -> str:

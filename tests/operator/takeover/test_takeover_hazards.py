@@ -1,13 +1,15 @@
 """Before a takeover harms: it goes on, refuses, or stops with a sentence that says what to do."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from apply_lab import LIMITS, ApplyLab
+from apply_lab import LIMITS, WRITES, ApplyLab
 from operator_lab import make_lws
 
 from kohort.apis.served import choose_apis
 from kohort.apiserver.inprocess import InProcessCluster
+from kohort.cluster.errors import TimedOut
 from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address
@@ -17,6 +19,7 @@ from kohort.takeover.apply import NotEmpty, apply, prepare, undo
 from kohort.takeover.record import Record
 from kohort.takeover.site import Site
 from kohort.takeover.steps import Surprise, TookTooLong
+from upstream_controllers import OTHERS
 
 
 class PolicyCluster(InProcessCluster):
@@ -35,6 +38,38 @@ class PolicyCluster(InProcessCluster):
         containers = [{**c, "image": "mirror/x:1"} for c in template["spec"]["containers"]]
         pod = {**template["spec"], "containers": containers}
         return {**obj, "spec": {**obj["spec"], "template": {**template, "spec": pod}}}
+
+
+class BusyCluster(InProcessCluster):
+    """A cluster that does not answer every other write, of which every other has happened."""
+
+    def __init__(self, api: Any) -> None:
+        super().__init__(api, bookmark_seconds=None)
+        self.count = 0
+
+    def __getattribute__(self, name: str) -> Any:
+        method = super().__getattribute__(name)
+        if name not in WRITES:
+            return method
+
+        async def call(*args: Any, **options: Any) -> Any:
+            self.count += 1
+            number = self.count
+            if number % 4 == 1:
+                raise TimedOut("context deadline exceeded")
+            answer = await method(*args, **options)
+            if number % 4 == 3:
+                raise TimedOut("context deadline exceeded")
+            return answer
+
+        return call
+
+
+class SilentCluster(InProcessCluster):
+    """A cluster that stops nothing and says nothing about it."""
+
+    async def patch(self, *args: Any, **options: Any) -> Object:
+        raise TimedOut("context deadline exceeded")
 
 
 async def open_lab(*names: str) -> ApplyLab:
@@ -75,6 +110,29 @@ async def test_an_installed_kohort_of_other_apis_is_not_overwritten():
         await lab.take_over()
     assert await lab.picture() == before
     assert await lab.record() is None
+    await lab.close()
+
+
+@pytest.mark.parametrize("name", list(OTHERS))
+async def test_writes_that_the_server_does_not_answer_are_looked_at_again(name: str):
+    lab = await open_lab(name)
+    before = await lab.picture()
+    site = Site(BusyCluster(lab.api), lab.apis, NAMESPACE, lab.time)
+    await lab.drive(apply(site, lab.options(), lambda text: None))
+    assert await lab.picture() != before
+    site = Site(BusyCluster(lab.api), lab.apis, NAMESPACE, lab.time)
+    assert await lab.drive(undo(site, LIMITS, lambda text: None))
+    assert await lab.picture() == before
+    assert lab.most_writers == 1
+    await lab.close()
+
+
+async def test_a_server_that_never_answers_a_write_ends_it_with_its_own_words():
+    lab = await open_lab("lws")
+    site = Site(SilentCluster(lab.api, bookmark_seconds=None), lab.apis, NAMESPACE, lab.time)
+    with pytest.raises(TimedOut, match="context deadline exceeded"):
+        await lab.drive(apply(site, lab.options(), lambda text: None))
+    assert await lab.count_replicas("lws") > 0
     await lab.close()
 
 

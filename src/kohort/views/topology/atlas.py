@@ -53,11 +53,10 @@ class Atlas:
         is_nearest = forest.tiers[domain] == 0 and domain != ROOT and not forest.children[domain]
         return is_nearest and len(self.hosts.get(domain, ())) == 1
 
-    def count_room(self, node: str, resource: str = GPUS) -> tuple[int, int]:
-        """How much of a resource is free on a node, and how much there is."""
-        room = read_node_state(self.nodes[node]).allocatable.get(resource, 0)
-        taken = sum(read_request(s.pod).get(resource, 0) for s in self.sitters.get(node, ()))
-        return room - taken, room
+    def count_room(self, node: str) -> tuple[int, int]:
+        """How many GPUs are free on a node, and how many there are."""
+        room = read_node_state(self.nodes[node]).allocatable.get(GPUS, 0)
+        return room - sum(sitter.gpus for sitter in self.sitters.get(node, ())), room
 
 
 def draw_atlas(
