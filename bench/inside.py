@@ -24,7 +24,7 @@ _TICK_SECONDS = 0.005
 
 
 class Stalls:
-    """The longest time for which the event loop served nobody."""
+    """The longest time for which the event loop served no request."""
 
     def __init__(self) -> None:
         self.wall = 0.0

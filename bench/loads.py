@@ -37,7 +37,7 @@ class Outcome:
 
     @property
     def rate_alone(self) -> float:
-        """Requests per second of CPU time: the rate on a core that nobody else uses."""
+        """Requests per second of CPU time: the rate on a core that no other process uses."""
         return self.requests / self.server_cpu_seconds
 
 

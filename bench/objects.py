@@ -10,7 +10,7 @@ def make_pod(
 ) -> dict[str, Any]:
     """A pod; padded with environment variables until it has about that size.
 
-    Unless told otherwise it names a scheduler that does not exist, so nobody acts on it.
+    By default it names a scheduler that does not exist, so no component acts on it.
     """
     container: dict[str, Any] = {
         "name": "server",

@@ -18,7 +18,7 @@ from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-_PRIORITY = -15  # Whoever may not have it is disturbed more by others.
+_PRIORITY = -15  # A user without that right is disturbed more by other processes.
 CORES = sorted(os.sched_getaffinity(0))
 
 

@@ -42,7 +42,7 @@ RESULTS = Path(__file__).with_name("results")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure what is asked for; the exit code says whether all goals were met."""
+    """Measure the named scenarios; the exit code says whether all goals were met."""
     parser = argparse.ArgumentParser(prog="bench", description="measure Kohort")
     parser.add_argument("scenarios", nargs="*", help=f"of {', '.join(SCENARIOS)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="smaller loads, rougher figures")

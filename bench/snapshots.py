@@ -33,7 +33,7 @@ HASH = "bench-7d4b9c"
 
 
 class Shelf:
-    """Caches that nobody watches for: whoever holds them puts objects in."""
+    """Caches without a watch: their owner puts objects in."""
 
     def __init__(self) -> None:
         self.writers: dict[str, CacheWriter[Any]] = {}

@@ -2,7 +2,7 @@
 Every command, with what goes wrong for it: the line to type, or why the fault does not apply.
 
 The table is held against the commands that there are, so that none is left out. ``{file}`` is a
-file with broken YAML or a pipe that nobody writes to; ``Elsewhere`` names the test of a command
+file with broken YAML or a pipe without a writer; ``Elsewhere`` names the test of a command
 that needs more than a line.
 """
 

@@ -1,7 +1,7 @@
 """
 Stand-ins for the four upstream controllers: Deployment, Service, lease and webhook configurations.
 
-The Deployment is real, and its pods are simulated ones. Whoever stands in holds the lease while a
+The Deployment is real, and its pods are simulated ones. The stand-in holds the lease while a
 pod of the Deployment exists, as upstream does with leader election on.
 """
 

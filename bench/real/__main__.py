@@ -24,7 +24,7 @@ RESULTS = Path(__file__).parents[1] / "results"
 
 
 def main(words: Sequence[str]) -> int:
-    """Measure what is asked for, and print a table."""
+    """Measure the named scenarios, and print a table."""
     told = _read(words)
     if told.report:
         lines = [line for path in told.report for line in json.loads(path.read_text())["figures"]]

@@ -35,7 +35,7 @@ WORKLOADS: dict[str, BenchApi] = {
 LIFE = ("a", "d", "e", "b", "f", "c")
 ALL = (*LIFE, "g", "s")
 GROWTH = (25, 50, 100, 200, 400)
-_CLEANING_SECONDS = 4.0  # until nobody works on pods that were deleted
+_CLEANING_SECONDS = 4.0  # until no controller works on pods that were deleted
 Keep = Callable[[dict[str, Any]], None]
 
 

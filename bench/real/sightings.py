@@ -2,7 +2,7 @@
 Seeing: pods and workloads as two watches give them, and one place that waits for a moment.
 
 A group serves when all its pods are ready and none is being deleted. Every change is
-looked at, so the fewest groups that served are the fewest that anybody could see.
+looked at, so the fewest groups that served are the fewest that a client could see.
 """
 
 import asyncio

@@ -3,7 +3,7 @@
 
 The same service is made as workloads of their own and as one RoleBasedGroup, in turn, on one real
 control plane. What counts is the time until it is Ready, the operator's CPU time, and the writes in
-its namespace by whoever makes them: the operator, the controller manager, the scheduler and the
+its namespace by all clients: the operator, the controller manager, the scheduler and the
 node agent that stands in for kubelets. Events and leases are left out.
 """
 
@@ -95,7 +95,7 @@ def _bring_model(place: Site) -> None:
 
 
 async def _run(place: Site, pid: int, name: str, mode: str, replicas: int) -> dict[str, Any]:
-    """Make one service, wait until it is Ready and nobody writes any more, and let it go."""
+    """Make one service, wait until it is Ready and no client writes any more, and delete it."""
     place.kubectl("create", "namespace", name)
     await _wait(lambda: _has_account(place, name))
     offset, cpu, begun = place.audit.stat().st_size, cpu_seconds(pid), time.monotonic()

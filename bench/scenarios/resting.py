@@ -1,8 +1,8 @@
 """
 Resting: ten minutes in which nothing happens, and what the operator asks for in them.
 
-Time is virtual, as in the tests, whose laboratory this is: the minutes take as long
-as somebody has something to do. Every request is counted, reads and watches too.
+Time is virtual, as in the tests, whose laboratory this is: the minutes take only as
+long as a task has something to do. Every request is counted, reads and watches too.
 """
 
 import asyncio

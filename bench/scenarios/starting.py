@@ -20,7 +20,7 @@ _HEAVY = "import kohort.cli.embedded, kohort.simulator.embedded, kohort.apiserve
 
 
 def measure(quick: bool) -> list[Figure]:
-    """Run each command a few times; the best run is the one that nobody disturbed."""
+    """Run each command a few times; the best run is the one that was disturbed least."""
     pin(0)
     runs = 3 if quick else 7
     ready = [_start() for _ in range(runs)]

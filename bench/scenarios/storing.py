@@ -57,7 +57,7 @@ def _parts(objects: list[Object]) -> list[list[Object]]:
 
 
 def _best(work: Callable[[list[Object]], None], parts: Iterable[list[Object]]) -> float:
-    """The best of a few parts, by CPU time: the rate that nobody disturbed."""
+    """The best of a few parts, by CPU time: the rate that was disturbed least."""
     rates = []
     for part in parts:
         gc.collect()

@@ -54,13 +54,13 @@ def kohort(run_kohort: RunKohort, cluster: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def taken_port() -> Iterator[int]:
-    """A port that somebody listens on."""
+    """A port on which a process listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
 
 @pytest.fixture
 def unused_port() -> int:
-    """A port that nobody listens on."""
+    """A port on which no process listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])

@@ -44,7 +44,7 @@ def stopped(cli: Cli) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody has to wait for a cluster that will not end."""
+    """A user need not wait for a cluster that will not end."""
     monkeypatch.setattr(down, "_SECONDS_MAX", 0.2)
 
 

@@ -55,7 +55,7 @@ def test_a_command_that_was_not_interrupted_leaves_the_handler_of_before():
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_cancelled_command_that_nobody_interrupted_is_not_called_interrupted():
+def test_a_cancelled_command_without_an_interrupt_is_not_called_interrupted():
     async def give_up() -> None:
         raise asyncio.CancelledError
 

@@ -1,4 +1,4 @@
-"""``kohort plan``: what a change would do, told before anybody applies it."""
+"""``kohort plan`` says what a change would do before the user applies it."""
 
 import json
 from collections.abc import Callable

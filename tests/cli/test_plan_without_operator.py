@@ -70,7 +70,7 @@ MADE = {
 
 
 @pytest.mark.parametrize("kind", SHORT)
-def test_an_edit_that_nobody_has_acted_on_is_planned_to_its_end(plan: Plan, kind: str):
+def test_an_edit_without_an_operator_is_planned_to_its_end(plan: Plan, kind: str):
     view = plan(f"{kind}/{kind}-edited")
     assert list_touched(view) == REPLACED[kind]
     assert view["pods"]["after"] == 2
@@ -99,6 +99,6 @@ def test_a_file_with_a_new_workload_is_planned(
 
 
 @pytest.mark.parametrize("kind", SHORT)
-def test_a_workload_that_nobody_has_made_and_one_at_rest_are_planned(plan: Plan, kind: str):
+def test_a_workload_that_is_not_created_yet_and_one_at_rest_are_planned(plan: Plan, kind: str):
     assert plan(f"{kind}/{kind}-new")["pods"]["after"] == 2
     assert plan(f"{kind}/{kind}-calm")["steps"] == []

@@ -138,7 +138,7 @@ def test_a_running_shadow_ends_at_an_interrupt_with_its_summary(alone: Path):
 
 
 def test_an_interrupted_takeover_can_be_undone(kohort: RunKohort, alone: Path):
-    """Nobody starts our operator, so apply waits for it when it is interrupted."""
+    """No controller starts our operator here, so apply waits for it when it is interrupted."""
     command = [*KOHORT, "takeover", "apply", *RUNNING, "--yes", "--kubeconfig", str(alone)]
     with started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None

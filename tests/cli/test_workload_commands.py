@@ -154,7 +154,7 @@ def test_time_is_over_with_code_3(kohort: RunKohort, cluster: Path):
     assert kohort("rollout", "status", "lws/slow", "--timeout", "0").code == 3
 
 
-def test_changes_are_told_as_lines_where_nobody_looks(kohort: RunKohort, cluster: Path):
+def test_changes_are_printed_as_lines_without_a_terminal(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "told")
     hand.create()
     words = [*KOHORT, "get", "lws/told", "-w", "--kubeconfig", str(cluster)]

@@ -63,7 +63,7 @@ class Hand:
         return self._do(lambda door: door.read(self._address()))
 
     def create_pod(self) -> None:
-        """A pod that belongs to nobody."""
+        """A pod without an owner."""
         container = {"name": "app", "image": "app"}
         body = {"metadata": {"name": self._name}, "spec": {"containers": [container]}}
         self._do(lambda door: door.create(POD, "default", body))

@@ -115,7 +115,7 @@ def test_a_dry_run_asks_the_server_and_installs_nothing(h, k, release):
     assert len(json.loads(h("history", release, "-o=json").stdout)) == 1
 
 
-def test_install_of_a_kind_that_nobody_serves_names_that_kind(h, tmp_path):
+def test_install_of_a_kind_that_the_server_lacks_names_that_kind(h, tmp_path):
     (tmp_path / "templates").mkdir()
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: unserved\nversion: 0.1.0\n")
     manifest = "apiVersion: kohort.dev/v1\nkind: Nothing\nmetadata: {name: nothing}\n"

@@ -33,7 +33,7 @@ def kube(kept, tools_home):
 
 
 class Writer(Thread):
-    """Creates objects as fast as it can until nobody answers; remembers what was answered."""
+    """Creates objects as fast as it can until the server is gone; remembers what was answered."""
 
     def __init__(self, cluster: KeptCluster, label: str) -> None:
         super().__init__(daemon=True)

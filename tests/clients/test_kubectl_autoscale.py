@@ -48,7 +48,7 @@ def test_the_list_has_the_columns_of_a_real_server(k, web):
     assert "cpu: <unknown>/80%" in row
 
 
-def test_a_metric_that_nobody_set_is_told_with_the_way_to_set_it(k, web):
+def test_a_missing_metric_is_reported_with_the_way_to_set_it(k, web):
     k("autoscale", "deployment/web", "--max=3", "--cpu=50%")
     k("wait", "--for=condition=ScalingActive=False", "hpa/web", "--timeout=60s")
 

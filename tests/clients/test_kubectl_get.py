@@ -167,7 +167,7 @@ def test_get_watch_only_names_the_type_of_each_change(apply, k, kubectl, kohort_
     path = '-o=jsonpath={.type} {.object.metadata.name}{"\\n"}'
     words = ("get", "cm/settings", "--watch-only", "--output-watch-events", path)
     with kubectl.start("-n", kohort_namespace, *words) as watch:
-        # Nobody says when the watch has begun, so there are changes until it has seen one.
+        # kubectl does not say when its watch has begun, so objects change until it has seen one.
         changes = count()
         eventually(
             lambda: k("label", "cm/settings", f"n={next(changes)}", "--overwrite") and seen(watch)
@@ -176,5 +176,5 @@ def test_get_watch_only_names_the_type_of_each_change(apply, k, kubectl, kohort_
 
 
 def seen(process) -> bool:
-    """Whether a process has said something that nobody has read."""
+    """Whether a process has written something that the test has not read."""
     return bool(select.select([process.stdout], [], [], 0)[0])

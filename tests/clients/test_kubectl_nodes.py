@@ -72,7 +72,7 @@ def test_drain_waits_for_a_budget_and_goes_on_when_it_allows(kubectl, apply, k, 
     assert draining.returncode == 0
 
 
-def test_drain_refuses_pods_that_nobody_would_make_again(kubectl, apply, k, node):
+def test_drain_refuses_pods_that_no_controller_would_make_again(kubectl, apply, k, node):
     apply(pod(nodeName=node))
     k("wait", "--for=condition=Ready", "pod/one", "--timeout=60s")
     done = kubectl(*DRAIN, check=False)

@@ -182,7 +182,7 @@ class Renewable(NoCredentials):
         return True
 
 
-async def test_credentials_are_renewed_once_when_the_server_knows_nobody():
+async def test_credentials_are_renewed_once_when_the_server_does_not_know_the_user():
     unknown = refuse(Unauthorized("Unauthorized"))
     answers = (unknown, reply(THING))
     async with serving(*answers) as script, client_of(script, Renewable()) as cluster:

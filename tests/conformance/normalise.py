@@ -3,7 +3,7 @@ This is where an answer loses what no two servers share, and keeps what is the s
 
 A uid, a version or a generated name becomes a placeholder that is numbered by
 its first appearance in the case: two answers that speak of one object still do.
-Versions of lists and bookmarks count everybody's writes, so they have no identity.
+Versions of lists and bookmarks count the writes of all clients, so they have no identity.
 """
 
 import re

@@ -1,7 +1,7 @@
 """
 A real API server still gives the recorded answers, and ours gives them but for known differences.
 
-So the record that Kohort is held to is not stale, whoever adds a case has recorded it
+So the record that Kohort is held to is not stale, the author of a case has recorded it
 rather than thought it up, and the list of differences is neither too short nor too long.
 """
 

@@ -1,4 +1,4 @@
-"""Operators of one process that watch the same: one watch, whoever of them comes and goes."""
+"""Operators of one process that watch the same: one watch, whichever of them comes and goes."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Events: told once, by who leads, and waited for by nobody."""
+"""Events: the leader writes each once, and no reconcile waits for them."""
 
 import asyncio
 from collections.abc import Callable

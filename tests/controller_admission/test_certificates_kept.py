@@ -262,7 +262,7 @@ async def test_files_that_are_not_there_are_waited_for(tmp_path, caplog):
     assert not live.is_armed
 
 
-async def test_a_secret_that_somebody_keeps_writing_is_given_up_with_a_sentence():
+async def test_a_secret_that_another_client_keeps_writing_is_given_up_with_a_sentence():
     cluster = make_cluster()
     await ensure_namespace(cluster, "lab")
     await cluster.create(SECRET.kind, "lab", EMPTY)

@@ -25,7 +25,7 @@ DEFINITION = Address(DEFINITION_KIND, "", GADGET.group_resource)
 
 
 async def steal(api, address: Address) -> None:
-    """Hold a lease as another process, whoever held it."""
+    """Hold a lease as another process, whichever process held it."""
     cluster = InProcessCluster(api)
     spec = {"holderIdentity": "thief", "leaseDurationSeconds": 3600}
     await ensure_namespace(cluster, address.namespace)

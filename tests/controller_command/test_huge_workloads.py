@@ -1,4 +1,4 @@
-"""A workload that nobody can run does not cost the operator its lease."""
+"""A workload too large for any cluster does not cost the operator its lease."""
 
 import json
 import os

@@ -108,7 +108,7 @@ async def test_a_token_that_may_get_metrics_reads_them(place):
     }
 
 
-async def test_without_a_token_nobody_is_asked_and_nothing_is_shown(place):
+async def test_without_a_token_the_api_server_is_not_asked_and_nothing_is_shown(place):
     status, text = await place.get()
     assert (status, place.cluster.asked) == (401, [])
     assert "bearer token is needed" in text

@@ -50,5 +50,5 @@ def disaggregated_definition() -> Object:
 
 
 def without_marks(crd: Object) -> Object:
-    """A definition as somebody else would bring it."""
+    """A definition as another project would install it."""
     return {**crd, "metadata": {"name": crd["metadata"]["name"]}}

@@ -1,4 +1,4 @@
-"""Who converts a kind with several versions: the operator that installs, and nobody else."""
+"""The operator that installs a kind with several versions converts it, and no other does."""
 
 from dataclasses import replace
 

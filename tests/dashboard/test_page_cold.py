@@ -52,7 +52,7 @@ async def slow(cluster: Cluster) -> SlowCluster:
 
 @pytest.fixture
 async def cold(slow: SlowCluster, tab: Tab) -> AsyncIterator[DashboardServer]:
-    """A dashboard that nobody has opened yet; it ends after the test, and its page before."""
+    """A dashboard that no browser has opened yet; it ends after the test, and its page before."""
     server = DashboardServer(lambda: cast(HttpCluster, slow), DashboardOptions(port=0))
     await server.start()
     yield server

@@ -41,7 +41,7 @@ class OddCluster:
 
 
 class PlainCluster(OddCluster):
-    """It has no clock of its own, as a cluster that nobody simulates."""
+    """It has no clock of its own, as a cluster that is not simulated."""
 
     async def read_document(self, path: str) -> Object:
         """A document, but not the clock."""

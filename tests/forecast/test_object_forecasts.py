@@ -44,7 +44,7 @@ def test_identity_stays_and_the_generation_rises_with_the_spec():
     assert apply(found, {"a": 1})["metadata"]["generation"] == 2
 
 
-def test_nobody_manages_what_identifies_an_object():
+def test_no_manager_owns_what_identifies_an_object():
     """Else the next plan would see fields that the manager no longer asks for, without end."""
     body = {"metadata": {"name": "x", "uid": "u", "resourceVersion": "7", "labels": {"a": "b"}}}
     patch = Patch(ADDRESS, {"apiVersion": "v1", "kind": "Service", **body}, PatchType.APPLY, "ours")

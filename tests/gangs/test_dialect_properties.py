@@ -79,7 +79,7 @@ def is_whole_group(told: Intent) -> bool:
 @every_dialect
 @given(told=intents(), tiers=KNOWN_TIERS)
 def test_no_clause_is_dropped_silently(dialect: Dialect, told: Intent, tiers: Tiers):
-    """Whoever takes a clause away changes what is said to the scheduler or to people."""
+    """Without any one clause, the scheduler's object or the losses that users see are others."""
     said = say(dialect, told, tiers)
     if is_lost_whole(dialect, told, tiers):
         return

@@ -8,7 +8,7 @@ import pytest
 
 from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.gangs.known import DIALECTS, read_variants
-from kohort.controller.process.dialects import PluginError, load_dialect, load_dialects
+from kohort.controller.process.gangs import PluginError, load_dialect, load_dialects
 
 KAI = DIALECTS["kai"][0]
 
@@ -46,7 +46,7 @@ def load(name: str, value: str):
 
 def test_an_entry_point_brings_a_dialect_or_its_variants(monkeypatch):
     module = "kohort.apis.gangs.dialects.kubernetes"
-    monkeypatch.setattr("kohort.controller.process.dialects.DIALECTS", {})
+    monkeypatch.setattr("kohort.controller.process.gangs.DIALECTS", {})
     assert [variant.name for variant in load("kubernetes", f"{module}:V1BETA1")] == ["kubernetes"]
     known = "kohort.apis.gangs.known"
     assert len(load_dialect(EntryPoint("kai", f"{known}:KAI", "kohort.gangs"))) == 1

@@ -216,7 +216,7 @@ class Lab:
             await asyncio.gather(self._world_task, return_exceptions=True)
 
     def remove_webhooks(self) -> None:
-        """Nobody asks us any more: pods are made without our marks."""
+        """The API server no longer calls our webhook: pods are made without our marks."""
         self.api.context.admission = NoAdmission()
 
     def break_webhooks(self) -> None:
@@ -238,7 +238,7 @@ class Lab:
         self.world.wake()
 
     async def settle(self) -> None:
-        """Let everybody act until nobody has anything to do at this moment."""
+        """Let operator and components act until none has anything to do at this moment."""
         await _get_loop().rest()
         for task in (self._world_task, self._task):
             if task is not None and task.done():

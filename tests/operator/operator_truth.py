@@ -1,7 +1,7 @@
 """
 The truth about groups, from every stored version of pods and sets: what promises are checked by.
 
-It listens to the store itself, not to anybody's view of it. The names of the
+It listens to the store itself, not to the cache of a client. The names of the
 promises (A1 to A4, G1, G5) are those of the reliability specification.
 """
 

@@ -36,7 +36,7 @@ async def merge(lab: Lab, kind: Kind, name: str, **body: Any) -> None:
     await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions())
 
 
-async def test_a_profile_that_changes_wakes_those_who_use_it_and_nobody_else(lab):
+async def test_a_profile_that_changes_reconciles_the_workloads_that_use_it_and_no_others(lab):
     await lab.apply(make_profile("p", "red"))
     await lab.apply(make_gadget("g", profile="p"))
     await lab.apply(make_gadget("other", profile="q"))
@@ -137,7 +137,7 @@ async def test_events_are_reported_by_the_home_of_the_api():
     await lab.close()
 
 
-async def test_references_of_a_workload_that_cannot_be_read_cost_nobody_else(lab):
+async def test_unreadable_references_of_a_workload_do_not_disturb_others(lab):
     bad = replace(GADGETS.references[0], find_names=lambda root: root["spec"]["none"]["such"])
     broken = replace(GADGETS, references=(bad,))
     other = Lab(apis=[broken])

@@ -1,4 +1,4 @@
-"""Rollouts of groups carried by pods: the budget holds at every version, whoever interferes."""
+"""Rollouts of groups carried by pods: the budget holds at every version, whatever clients do."""
 
 import pytest
 from operator_lab import Lab, set_image, set_replicas

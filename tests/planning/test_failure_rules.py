@@ -143,7 +143,7 @@ def rolling(*groups: Group, **more) -> Observed:
 
 class TestEdited:
     def test_a_group_that_was_edited_is_looked_at_again_when_it_has_lasted(self):
-        """Nobody waits for it, but what is said of its crashes ends then."""
+        """No unit waits for it, but the notice of its crashes ends then."""
         held = (Failure(0, "new", "life", 2, T0, Crash("x-0")),)
         edited = group(0, "life", T0, group={"revision": "", "is_edited": True})
         policy = replace(POLICY, partition=1)

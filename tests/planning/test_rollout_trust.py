@@ -196,7 +196,7 @@ def test_a_revision_that_never_settles_never_costs_more_than_the_budget(policy):
 
 
 def test_the_search_sees_that_ready_for_a_moment_pays_without_settling():
-    """A planner that counts what is ready would give up groups that nobody stands in for."""
+    """A planner that counts what is ready would give up groups that no other group replaces."""
 
     def trusting(units, seen, target, policy):
         return plan_budgeted([replace(u, is_settling=False) for u in units], seen, target, policy)

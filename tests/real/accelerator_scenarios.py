@@ -62,7 +62,7 @@ async def case_13_subdomain_changes(driver: Driver) -> None:
 
 
 async def case_15_no_tpus(driver: Driver) -> None:
-    """Without TPUs nobody is told about any."""
+    """Without TPUs no pod has variables for them."""
     await _make(driver, make_lws(groups=1, size=2), 2)
     assert not any(name.startswith("TPU") for pod in driver.all(POD) for name in _variables(pod))
 

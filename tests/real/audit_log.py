@@ -2,7 +2,7 @@
 What a real API server's audit log says about the operator: what it may not do, it has not done.
 
 A write that changed nothing is answered with the version that the object had before,
-and that version was the answer to somebody's earlier write.
+and that version was the answer to an earlier write of some client.
 """
 
 from collections import Counter
@@ -53,7 +53,7 @@ class AuditLog:
     asked: list[Asked] = field(default_factory=list)  # of the operator
     written: set[str] = field(default_factory=set)  # versions that the operator's writes led to
     written_by_outsiders: set[str] = field(default_factory=set)  # the same, of no controller
-    failed: list[str] = field(default_factory=list)  # of anybody: what the server could not do
+    failed: list[str] = field(default_factory=list)  # of any client: what the server could not do
     deleted: set[str] = field(default_factory=set)  # uids of what the operator deleted
     _offset: int = 0
     _versions: dict[str, set[str]] = field(default_factory=dict)

@@ -55,7 +55,7 @@ class _Feed:
         """The one thing that is asked for besides changes: the scale of the workload."""
 
     def read(self, target: None) -> Any:
-        """The scale; what it should be, if nobody has asked the cluster."""
+        """The scale; what it should be, if no test has read it from the cluster."""
         status = self._workload.get("status") or {}
         wanted = self._workload["spec"]["replicas"]
         said = {"replicas": status.get("replicas"), "selector": status.get("hpaPodSelector")}

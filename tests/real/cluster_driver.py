@@ -2,7 +2,7 @@
 A user at a cluster: what one does to workloads, and what one sees, on any cluster behind the port.
 
 What is seen comes from watches, and claims are looked at after each single change. So
-a state that lasts a moment is not missed, and nobody waits longer than needed.
+a state that lasts a moment is not missed, and no test waits longer than needed.
 """
 
 import asyncio
@@ -115,7 +115,7 @@ class Driver:
             raise AssertionError(f"{waited}\nwhat is there:\n{self.describe()}") from None
 
     def follow(self, look: Callable[[], None]) -> None:
-        """Call somebody after each change."""
+        """Call a function after each change."""
         self._followers.append(look)
 
     def describe(self) -> str:

@@ -275,7 +275,7 @@ def _read_message(driver: Driver, condition: str) -> str:
 
 
 def _find_owner(driver: Driver) -> str | None:
-    """Whom the leader set belongs to; empty: to nobody."""
+    """The owner of the leader set; empty: it has none."""
     found = driver.find(STATEFUL_SET, "x")
     return None if found is None else str((find_controller(found) or {}).get("uid", ""))
 

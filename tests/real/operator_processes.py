@@ -37,7 +37,7 @@ QUICK_LEASE = (
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A port on which no process listens."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
 
@@ -118,7 +118,7 @@ def eventually(what: str, is_so: Callable[[], object], describe: Callable[[], st
 
 
 def read_holder(plane: ControlPlane) -> str:
-    """Who holds the lease; nobody if it is not there."""
+    """The holder of the lease; empty if there is no lease."""
     path = "jsonpath={.spec.holderIdentity}"
     return plane.kubectl("get", "lease", LEASE, "-n", NAMESPACE, "-o", path, "--ignore-not-found")
 

@@ -128,7 +128,7 @@ def running(user: TakeoverPlane, service: Service) -> Iterator[Controller]:
 
 @contextmanager
 def prepared(folder: Path, names: Sequence[str]) -> Iterator[tuple[TakeoverPlane, Service]]:
-    """A workload at rest, other controllers that run, and nobody of ours."""
+    """A workload at rest, other controllers that run, and no operator of ours."""
     service = Service()
     with real_plane(folder / "plane", *PLANE) as plane:
         user = TakeoverPlane(plane, service.url, names)

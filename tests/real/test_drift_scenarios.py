@@ -80,7 +80,7 @@ def test_groups_that_came_back_must_stay():
     assert find_shortfalls(story.changes) == ["14: 2 groups serve, 3 must"]
 
 
-def test_an_edit_that_nobody_answered_is_found():
+def test_an_edit_without_an_answer_is_found():
     story = Story()
     story.edit(0)
     story.take(3, 2, 1)

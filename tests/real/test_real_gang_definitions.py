@@ -50,7 +50,7 @@ def test_a_group_with_all_clauses_is_stored_as_it_is(control_plane: ControlPlane
     told = Intent("default", name, gang, owner, requests={"cpu": "4"}, queue="q", parts=parts)
     dialect = DIALECTS[name][-1]
     (group,) = dialect.render(told, TIERS)
-    # The collector takes what belongs to nobody.
+    # The garbage collector deletes objects whose owner is gone.
     del group["metadata"]["ownerReferences"]
     control_plane.kubectl("create", "--validate=strict", "-f", "-", feed=json.dumps(group))
     kind = dialect.kinds[0]

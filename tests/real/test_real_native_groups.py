@@ -104,7 +104,7 @@ def test_a_spec_cannot_be_changed(control_plane: ControlPlane):
         control_plane.kubectl("patch", KIND, "frozen", "--type=merge", "-p", change)
 
 
-def test_nobody_is_placed_before_all_are_there_and_then_all_in_one_domain(
+def test_no_pod_is_placed_before_all_are_there_and_then_all_in_one_domain(
     control_plane: ControlPlane,
 ):
     told = an_intent(control_plane, "whole", pack=Pack(Strength.HARD, 1))

@@ -71,7 +71,7 @@ async def test_a_rollout_survives_a_restart_of_the_api_server(site):
                 await end_rollout(driver, counts)
             assert not await settle(driver, site.audit, replicas=2)
         controller.wait_until_ready()
-    # For a moment after its start a server knows no roles, and forbids everybody everything.
+    # For a moment after its start a server knows no roles, and forbids every request.
     breaches = site.audit.read_breaches()
     assert not [breach for breach in breaches if not breach.startswith("forbidden")]
 

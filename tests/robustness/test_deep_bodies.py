@@ -1,4 +1,4 @@
-"""Bodies nested deeper than anybody's stack: refused before they are parsed, in every form."""
+"""Bodies nested deeper than any stack: refused before they are parsed, in every form."""
 
 import pytest
 from robust_cluster import (

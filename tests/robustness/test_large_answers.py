@@ -1,4 +1,4 @@
-"""Large answers are written aside: whoever asks for one holds nobody up."""
+"""Large answers are written in threads: a client that requests one delays no other."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Patterns and rules of definitions, which may be written by anybody: their cost is bounded."""
+"""Patterns and rules of definitions, which any user may write: their cost is bounded."""
 
 import pytest
 from robust_cluster import THINGS, Cluster, thing
@@ -93,7 +93,9 @@ LONG_SPEC = {
         "self.text.replace('a', 'bbbbbbbbbb').replace('b', 'cccccccccc') != ''",
     ],
 )
-async def test_a_rule_that_would_hold_everybody_is_refused_before_it_runs(cluster: Cluster, rule):
+async def test_a_rule_that_would_stop_the_event_loop_is_refused_before_it_runs(
+    cluster: Cluster, rule
+):
     await cluster.define(schema(LONG_SPEC, rule))
     said = await refusal(cluster, LONG)
     assert said.startswith("422")

@@ -8,7 +8,7 @@ code of the command before it, which the transcript names if it is not 0.
 A transcript is what the user saw, without colours: a live view is its last picture. Only what no
 clock and no option can fix is masked: ports, tokens, uids, how often the operator looked, and
 folders that a test made. It is compared with a file of ``golden``; ``KOHORT_GOLDEN=write`` writes
-the files anew, and whoever does that reads them as a user would.
+the files anew; read what changed as a user would.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""Script (b): somebody who runs LWS learns that a move is safe, moves, and moves back."""
+"""Script (b): a user who runs LWS learns that a move is safe, moves, and moves back."""
 
 import json
 import socket
@@ -49,7 +49,7 @@ def write_files(folder: Path) -> None:
 
 
 def bring_up(before: Terminal, operator: Terminal) -> None:
-    """Workloads at rest, a stand-in for LWS's controller, and nobody of ours."""
+    """Workloads at rest, a stand-in for LWS's controller, and no operator of ours."""
     before.type("kohort sim clock resume")
     for name in ("lws-system", *PLACES.values()):
         before.type(f"kubectl create namespace {name}")

@@ -61,7 +61,7 @@ def test_every_promise_has_a_checker_or_a_reason():
 
 
 def test_every_kind_that_is_written_is_watched():
-    """F19: nothing that we own can change without anybody telling us."""
+    """F19: nothing that we own can change without an event of a watch."""
     watched = {watched.kind for watched in LEADER_WORKER_SET.watched}
     written = {grant.kind for grant in LEADER_WORKER_SET.writes}
     assert written <= watched

@@ -106,7 +106,7 @@ def test_an_exception_in_a_block_carries_the_dump(kohort_cluster):
 
 
 def make_two_versions() -> dict:
-    """A definition whose objects cannot be read in v2: nobody answers where they are converted."""
+    """A definition whose objects cannot be read in v2: no webhook answers the conversion."""
     schema = {"openAPIV3Schema": {"type": "object"}}
     webhook = {
         "conversionReviewVersions": ["v1"],

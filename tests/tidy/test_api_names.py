@@ -1,5 +1,5 @@
 """
-The core knows no API: no name, label or field of one stands in it, and nobody branches on one.
+The core knows no API: no name, label or field of one stands in it, and no code branches on one.
 
 What makes an API different is in its value. Names are taken from the values themselves, so an
 API that is added is held to the same rule without a change here.

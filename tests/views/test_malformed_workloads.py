@@ -30,7 +30,7 @@ BLOCKED = Scene((1, 1, 1, 2), boundary=3, waiting={"llama-3-2": bad_image()})
 
 
 class Billions(Scene):
-    """Somebody scaled the set of leaders."""
+    """Another client scaled the set of leaders."""
 
     def leader_set(self):
         return spoil(super().leader_set(), ("spec", "replicas"), 2**31 - 1)

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from kohort.apis.api import Api
-from kohort.apis.inferenceservice.accelerator_class.api import ACCELERATOR_CLASS
-from kohort.apis.inferenceservice.base_model.api import BASE_MODEL, CLUSTER_BASE_MODEL
+from kohort.apis.inferenceservice.accelerator_class import ACCELERATOR_CLASS
+from kohort.apis.inferenceservice.base_model import BASE_MODEL, CLUSTER_BASE_MODEL
 from kohort.apis.rolebasedgroup.warmup.api import ROLE_BASED_GROUP_WARMUP
 from kohort.cluster.objects import Object
 from kohort.views.explain import suggest_commands

@@ -1,4 +1,4 @@
-"""``kohort get -w`` where nobody looks: one line for each change, and which words it has."""
+"""``kohort get -w`` without a terminal: one line for each change, and which words it has."""
 
 from argparse import Namespace
 

@@ -21,7 +21,7 @@ NODES = {
 
 
 def assignment(nodes: dict[str, str]) -> Scene:
-    """Two groups of three on these nodes; whoever has none waits."""
+    """Two groups of three on these nodes; a member without a node waits."""
 
     def body(node: str) -> dict:
         return {"spec": {"nodeName": node}, "status": {}} if node else {"spec": {"nodeName": ""}}

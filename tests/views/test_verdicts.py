@@ -179,7 +179,7 @@ def test_a_refusal_that_is_over_is_not_told():
 
 
 def scaled(**more: object) -> Scene:
-    """Somebody has changed the object, and the status is of the generation before."""
+    """A user has changed the object, and the status is of the generation before."""
     lws = make_lws()
     lws["metadata"]["generation"] = 3
     lws["metadata"]["managedFields"] = [{"manager": "kubectl", "time": ago(minutes=5)}]
@@ -281,7 +281,7 @@ def test_a_group_that_is_ready_for_a_moment_between_crashes_is_still_broken():
     assert judge(scene.picture()).word is Word.BROKEN
 
 
-def test_one_crash_of_a_group_that_was_made_anew_is_named_and_calls_nobody():
+def test_one_crash_of_a_group_that_was_made_anew_is_named_and_raises_no_alarm():
     scene = Crashing(waiting={"llama-3-1": STARTING})
     scene.count = 1
     told = explain(scene.picture())

@@ -33,7 +33,7 @@ def find_go_folder() -> Path:
 
 
 def find_run_folder() -> Path:
-    """Where an instance lives if nobody says otherwise."""
+    """Where an instance lives if the caller names no folder."""
     return _cache() / "run"
 
 

@@ -37,13 +37,13 @@ class Options:
     gone_ms: int = 0  # from deleted to gone
     gates: str = ""  # feature gates; the release's own defaults if empty
     runtime_config: str = ""  # API versions that are off by default, as NAME=true,…
-    crds: tuple[Path, ...] = ()  # files with definitions, there before anybody is told
+    crds: tuple[Path, ...] = ()  # files with definitions, stored before it is ready
     audit: Path = HERE / "audit.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Where everybody listens."""
+    """The ports on which the processes listen."""
 
     api: int
     etcd: int
@@ -296,6 +296,6 @@ def _api_flags(folder: Path, ports: Ports, options: Options) -> list[str]:
         "--allow-privileged=true",
         f"--audit-policy-file={options.audit}",
         f"--audit-log-path={folder / 'audit.log'}",
-        # One file, so that whoever reads it sees everything.
+        # One file, so that a reader sees all of it or nothing.
         "--audit-log-maxsize=100000",
     ]

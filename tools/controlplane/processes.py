@@ -2,7 +2,7 @@
 This is where the processes of an instance are started and ended, each by its own id.
 
 Ids are kept in files. A file whose process is gone, or whose id now belongs to
-somebody else, is worth nothing and is thrown away.
+another process, is worth nothing and is deleted.
 """
 
 import os
@@ -60,7 +60,7 @@ def stop_process(folder: Path, name: str, *, now: bool = False) -> None:
 def is_running(pid: int, name: str, proc: Path = Path("/proc")) -> bool:
     """Whether a process runs, and is the one that was started under this name."""
     try:
-        # A child of ours that has ended is a ghost until somebody asks for it.
+        # A child of ours that has ended stays a zombie until we wait for it.
         if os.waitpid(pid, os.WNOHANG)[0] == pid:
             return False
     except ChildProcessError:

@@ -17,7 +17,7 @@ class NotReady(Exception):
 
 
 def ask(folder: Path, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
-    """The code and the body of an answer; code 0 if nobody answers."""
+    """The code and the body of an answer; code 0 if no server answers."""
     keys = folder / "pki"
     context = ssl.create_default_context(cafile=str(keys / "ca.crt"))
     context.load_cert_chain(keys / "admin.crt", keys / "admin.key")

@@ -176,7 +176,7 @@ class Inventor:
         self._chance = Random(seed)
 
     def next(self) -> Request:
-        """A request like nobody's."""
+        """A request that no client would send."""
         chance = self._chance
         path, version, kind, rest = chance.choice(KINDS)
         name = f"a{chance.randrange(12)}"

@@ -26,7 +26,7 @@ class Mutant:
     put: str
     suites: tuple[str, ...] = ()  # the tests that are the most likely to notice
     simulated: bool = True  # false: no simulation without sockets can see it, so none is asked
-    explained: str = ""  # why nobody can notice
+    explained: str = ""  # why no test can notice it
     api: str = "lws"  # whose seeds and scenarios are asked
 
     def name_run(self, seed: int) -> str:

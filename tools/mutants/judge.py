@@ -1,8 +1,8 @@
 """
-Who notices one fault: a simulation, a test, or nobody.
+What notices one fault: a simulation, a test, or neither.
 
 Simulations and the tests that the fault names are both asked, so that the report can say
-what each of them finds. Whoever noticed the last time is asked first. Only where both are
+what each of them finds. The one that noticed the last time is asked first. Only where both are
 silent all other tests are asked.
 """
 
@@ -33,7 +33,7 @@ class Outcome:
 
     @property
     def is_caught(self) -> bool:
-        """Whether anybody noticed."""
+        """Whether a simulation or a test noticed."""
         return self.simulation is not None or self.test is not None
 
 

@@ -14,9 +14,9 @@ from importlib.metadata import entry_points
 
 from kohort.apis.api import Api
 from kohort.apis.bridges.carried_lws import carry_by_serving
-from kohort.apis.inferenceservice.accelerator_class.api import ACCELERATOR_CLASS
+from kohort.apis.inferenceservice.accelerator_class import ACCELERATOR_CLASS
 from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
-from kohort.apis.inferenceservice.base_model.api import BASE_MODEL, CLUSTER_BASE_MODEL
+from kohort.apis.inferenceservice.base_model import BASE_MODEL, CLUSTER_BASE_MODEL
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP

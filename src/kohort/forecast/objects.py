@@ -174,7 +174,7 @@ def _find_owned(found: Object, manager: str) -> Object | None:
 
 
 def _own(manager: str, asked: Object, owned: Object | None) -> list[Object]:
-    """The managedFields entry of an apply; nobody manages what identifies an object."""
+    """The managedFields entry of an apply; no client manages what identifies an object."""
     patch = {key: each for key, each in asked.items() if key not in ("apiVersion", "kind")}
     metadata = {k: each for k, each in patch.get("metadata", {}).items() if k not in _IDENTITY}
     fields = _write_fields({**patch, "metadata": metadata}, owned)

@@ -17,7 +17,7 @@ from kohort.apis.denials import ask, find_denial
 from kohort.apiserver.admission.conversions import read_converted
 from kohort.apiserver.admission.reviews import Denied
 from kohort.apiserver.api.admission import Admission, NoAdmission, Review
-from kohort.apiserver.api.conversion import AskWebhook, Said, ask_nobody
+from kohort.apiserver.api.conversion import AskWebhook, Said, refuse_conversion
 from kohort.apiserver.api.requests import Target
 from kohort.cluster.errors import BareError
 from kohort.cluster.kinds import NAMESPACE
@@ -32,7 +32,7 @@ Finder = Callable[[Address], Sequence[Object]]
 class ApiConversions:
     """The converters of some APIs, and for other kinds the configured webhooks."""
 
-    def __init__(self, apis: Sequence[Api], others: AskWebhook = ask_nobody) -> None:
+    def __init__(self, apis: Sequence[Api], others: AskWebhook = refuse_conversion) -> None:
         self._converters = collect_converters(apis)
         self._others = others
 

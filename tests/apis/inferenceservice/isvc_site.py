@@ -51,7 +51,7 @@ class Site(InProcessCluster):
 
 
 async def open_site() -> Site:
-    """A server as it is before anybody created anything."""
+    """A server as it is before a client created anything."""
     server = ApiServer(Store(), Registry(builtin_resources()), lambda: NOW, Random(1))
     site = Site(server)
     for name in ("ml", "ome"):

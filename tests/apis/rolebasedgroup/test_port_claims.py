@@ -1,4 +1,4 @@
-"""Ports of all groups: whoever acts when, on however old a view, no two pods get the same one."""
+"""Ports of all groups: in any order of actions, on views of any age, no two pods get the same."""
 
 from dataclasses import dataclass, field, replace
 

@@ -1,4 +1,4 @@
-"""Role-wide ports: whoever acts when, on however old a view, no two groups end with one port."""
+"""Role-wide ports: in any order of actions, on views of any age, no two groups get the same."""
 
 import json
 from dataclasses import dataclass, field, replace

@@ -117,12 +117,12 @@ async def start_world(crd: Object | None = None, **options: Any) -> ConversionWo
 
 
 async def turn() -> None:
-    """Let everybody who can go on do so."""
+    """Let every task that can go on do so."""
     for _ in range(20):
         await asyncio.sleep(0)
 
 
 def told(events: list[Any]) -> list[tuple[str, str, Any]]:
-    """What a watcher is told: what happened, to whom, and the spec."""
+    """What a watcher gets: what happened, to which object, and its spec."""
     objects = [(event.type, orjson.loads(event.raw)) for event in events]
     return [(kind, obj["metadata"].get("name", ""), obj.get("spec")) for kind, obj in objects]

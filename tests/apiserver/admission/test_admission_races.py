@@ -13,7 +13,7 @@ from kohort.cluster.objects import Object
 
 
 class Meddler:
-    """A webhook during whose first call somebody else writes."""
+    """A webhook during whose first call another client writes."""
 
     def __init__(self) -> None:
         self.meddle: Any = None

@@ -1,4 +1,4 @@
-"""What webhooks are asked, what their answers do, and what users are told."""
+"""What the server sends to webhooks, what their answers do, and what users see."""
 
 from typing import Any
 

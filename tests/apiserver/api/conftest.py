@@ -16,7 +16,7 @@ async def bench() -> Bench:
 
 @pytest.fixture
 async def kept(tmp_path: Path) -> Bench:
-    """A bench on disk, whose writes are committed only when somebody asks for it."""
+    """A bench on disk, whose writes are committed only when the test says so."""
     bench = Bench()
     store = open_store(tmp_path / "cluster.db")
     bench.api = ApiServer(store, bench.api.registry, lambda: NOW, bench.api.context.chance)

@@ -1,4 +1,4 @@
-"""Server-side apply: what holds for any configuration, whoever applied before."""
+"""Server-side apply: what holds for any configuration, whichever manager applied before."""
 
 import copy
 from typing import Any
@@ -55,7 +55,7 @@ def bare(obj: dict[str, Any]) -> dict[str, Any]:
 def specs(letters: str) -> st.SearchStrategy[dict[str, Any]]:
     """Specs whose entries are named with these letters; containers are never empty.
 
-    A real server turns what is emptied, but still claimed by somebody, into null.
+    A real server turns a field that is emptied, but that a manager still owns, into null.
     """
     names = st.sampled_from(letters)
     number = st.integers(1, 2)

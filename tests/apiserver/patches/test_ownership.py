@@ -125,7 +125,7 @@ def test_entries_that_are_left_out_or_wrong_are_not_believed(wrong: Any) -> None
     assert list(owners(new)) == ["creator"]
 
 
-def test_a_client_may_hand_fields_to_somebody_else_but_not_through_a_subresource() -> None:
+def test_a_client_may_give_fields_to_another_manager_but_not_through_a_subresource() -> None:
     old = created(a="1")
     given = [{**old["metadata"]["managedFields"][0], "manager": "heir"}]
     for subresource, expected in (("", "heir"), ("status", "creator")):

@@ -13,7 +13,7 @@ from kohort.apiserver.resources.resource import Resource
 from kohort.apiserver.resources.workloads.kinds import MAX_UNAVAILABLE_STATEFUL_SET
 
 DISCOVERY = load_answers("discovery")
-# Nobody connects to a simulated container or node, and pods do not grow in place.
+# No client connects to a simulated container or node, and pods do not grow in place.
 LEFT_OUT = {"attach", "exec", "portforward", "proxy", "resize"}
 RESOURCES = {(r.kind.api_version, r.kind.plural): r for r in builtin_resources()}
 

@@ -1,4 +1,4 @@
-"""An object of a built-in kind has one form, whoever wrote it and however."""
+"""An object of a built-in kind has one form, whichever client wrote it and however."""
 
 from copy import deepcopy
 from typing import Any

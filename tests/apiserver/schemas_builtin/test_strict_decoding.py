@@ -131,7 +131,7 @@ def test_unknown_fields_are_gone_and_the_last_of_two_holds():
     assert obj["spec"]["containers"] == [{"name": "c", "image": "j", "resources": {}}]
 
 
-def test_without_the_document_nobody_looks_for_repeated_fields():
+def test_without_the_document_no_repeated_field_is_found():
     obj = orjson.loads(container('"image":"j"'))
     assert read_object(obj, load_shape("v1", "Pod"))[1] == ()
 

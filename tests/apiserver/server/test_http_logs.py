@@ -99,7 +99,7 @@ class Spoken:
 
 
 class Talkative(Spoken):
-    """Goes on for long, and knows whether anybody still listens."""
+    """Goes on for long, and knows whether a client still listens."""
 
     def __init__(self) -> None:
         self.said = 0

@@ -1,4 +1,4 @@
-"""The store keeps versions, history and order, and tells everybody in the order of commits."""
+"""The store keeps versions, history and order, and calls its listeners in the order of commits."""
 
 import gc
 

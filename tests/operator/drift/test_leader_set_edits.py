@@ -170,7 +170,7 @@ def pods(lab: Lab) -> list[Object]:
 async def test_an_edit_while_the_operator_was_dead_is_mended(
     lab: Lab, strategy: str, act: Act, seconds: int
 ):
-    """The set rolls leaders by itself then, and nobody makes their workers."""
+    """The set rolls leaders by itself then, and the operator does not make their workers."""
     truth = await bring_up(lab, strategy)
     await lab.stop_operator()
     truth.promise(None)
@@ -278,7 +278,7 @@ async def test_the_edit_is_one_event_where_the_status_must_wait(lab: Lab):
 
 
 async def test_the_edit_is_part_of_the_answer_to_why(lab: Lab):
-    """Whoever asks sees it without an operator, too."""
+    """A user who runs a command sees it without an operator, too."""
     await bring_up(lab)
     await lab.stop_operator()
     await set_image(lab)

@@ -169,7 +169,7 @@ async def test_revisions_of_all_leaders_that_are_edited_roll_within_the_budget(
     assert census.least >= 3
 
 
-async def test_a_label_that_names_the_old_revision_in_a_rollout_releases_nobody(lab: Lab):
+async def test_a_label_that_names_the_old_revision_in_a_rollout_releases_no_group(lab: Lab):
     census = await bring_up(lab, "pods")
     old = (lab.find(kinds.POD, "x-0") or {})["metadata"]["labels"][REVISION]
     path = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"
@@ -206,7 +206,9 @@ async def test_a_label_of_a_place_is_put_back_and_costs_no_pod(
 
 
 @pytest.mark.parametrize("label", ["group_index", "worker_index"])
-async def test_a_label_of_a_place_in_a_rollout_releases_nobody(lab: Lab, carrier: str, label: str):
+async def test_a_label_of_a_place_in_a_rollout_releases_no_group(
+    lab: Lab, carrier: str, label: str
+):
     """The group below the one that is made anew seems to be missing, and serves all the same."""
     census = await bring_up(lab, carrier)
     path = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"

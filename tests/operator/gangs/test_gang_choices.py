@@ -1,4 +1,4 @@
-"""Whose gang a group is in, and that nobody is ever in two."""
+"""Which gang a group is in, and that no group is ever in two."""
 
 from dataclasses import replace
 from typing import Any

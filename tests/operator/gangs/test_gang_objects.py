@@ -1,4 +1,4 @@
-"""Objects of gangs on servers that keep less, refuse for a while, or let nobody go."""
+"""Objects of gangs on servers that drop fields, refuse for a while, or keep deleted pods."""
 
 from typing import Any
 
@@ -116,7 +116,7 @@ async def open_native_lab() -> Lab:
     return lab
 
 
-async def test_native_groups_outlive_a_leader_and_go_when_nobody_will_name_them(carrier: str):
+async def test_native_groups_outlive_a_leader_and_go_when_no_pod_will_name_them(carrier: str):
     """A group that a pod still names is protected: one that went with its leader would hang."""
     lab = await open_native_lab()
     kind = V1ALPHA2.kinds[0]

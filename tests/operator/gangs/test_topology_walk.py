@@ -1,4 +1,4 @@
-"""A network topology on its way to Volcano, and what is said of it, whoever makes the pods."""
+"""A network topology on its way to Volcano, and what users read of it, on every carrier."""
 
 from collections.abc import AsyncIterator
 
@@ -155,7 +155,7 @@ async def test_a_template_with_a_scheduler_of_its_own_is_not_edited_and_that_is_
     )
 
 
-async def test_without_gangs_a_topology_is_told_to_nobody_and_that_is_said(carrier: str):
+async def test_without_gangs_a_topology_reaches_no_scheduler_and_the_status_says_so(carrier: str):
     lab = await open_topology_lab(DEFAULTS)
     await lab.apply(make_packed(carrier, HARD))
     await lab.until(lab.is_available)
@@ -178,12 +178,12 @@ async def test_an_annotation_that_cannot_be_read_is_said_and_the_rest_works(lab:
 
 
 async def test_a_limit_that_the_scheduler_does_not_keep_is_said(carrier: str):
-    """Volcano enforces hard topology only where its plugin is on, and tells nobody."""
+    """Volcano enforces hard topology only where its plugin is on, and does not report it."""
     lab = await open_topology_lab(tiers=())
     for place in range(8):
         member = {"type": "Node", "selector": {"exactMatch": {"name": f"gpu-{place:02}"}}}
         await add_hyper_node(lab, f"n{place}", 0, members=[member])
-    # Nobody who knows of the limit places these pods.
+    # No scheduler that knows of the limit places these pods.
     await lab.apply(make_packed(carrier, {"highestTierAllowed": 0}, groups=1, pod=NOWHERE))
     await lab.run(30)
     assert find_degraded(lab) == {}

@@ -1,4 +1,4 @@
-"""A laboratory with Volcano's kinds and its HyperNodes, whose gangs nobody but a test places."""
+"""A laboratory with Volcano's kinds and its HyperNodes, whose gangs only a test places."""
 
 from typing import Any
 

@@ -7,8 +7,8 @@ from operator_lab import Lab
 
 from kohort.apis.api import DEFAULTS
 from kohort.apis.inferenceservice import kinds as ome
-from kohort.apis.inferenceservice.accelerator_class.api import ACCELERATOR_CLASS
-from kohort.apis.inferenceservice.base_model.api import BASE_MODEL, CLUSTER_BASE_MODEL
+from kohort.apis.inferenceservice.accelerator_class import ACCELERATOR_CLASS
+from kohort.apis.inferenceservice.base_model import BASE_MODEL, CLUSTER_BASE_MODEL
 from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object, labels_of, name_of

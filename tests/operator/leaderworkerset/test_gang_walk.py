@@ -1,4 +1,4 @@
-"""Gangs for Volcano, from their making to their end, whoever makes the pods."""
+"""Gangs for Volcano, from their making to their end, on every carrier."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -146,7 +146,7 @@ async def test_a_gang_of_an_old_group_is_made_from_its_own_revision(lab: Lab, ca
     assert [found[name]["spec"]["minMember"] for name in ("x-0", "x-1")] == [3, 2]
 
 
-async def test_a_name_that_belongs_to_nobody_is_not_taken_over(lab: Lab, carrier: str):
+async def test_a_gang_object_without_an_owner_is_not_taken_over(lab: Lab, carrier: str):
     await bring_up(lab, make(carrier, groups=1))
     found = gangs(lab)["x-0"]
     free = {"op": "remove", "path": "/metadata/ownerReferences"}

@@ -74,7 +74,7 @@ async def test_leftovers_of_an_earlier_incarnation_restart_nothing(lab: Lab):
 
 
 async def test_a_worker_that_is_replaced_at_once_is_missed(lab: Lab):
-    """lws#998: the set makes it again before anybody looks."""
+    """lws#998: the set makes it again before the operator sees that it is gone."""
     truth = await bring_up(lab)
     lab.cluster.hold("Pod")
     await lab.delete(kinds.POD, "x-1-1", grace_seconds=0)

@@ -114,7 +114,7 @@ async def test_a_refused_template_is_told_and_not_tried_again(lab: Lab):
     assert conditions["Stalled"] == "False"
 
 
-async def test_a_second_revision_of_the_same_hash_harms_nobody(lab: Lab):
+async def test_a_second_revision_of_the_same_hash_changes_nothing(lab: Lab):
     """Upstream leaves one in about one of 25 creations."""
     await bring_up(lab)
     own = next(

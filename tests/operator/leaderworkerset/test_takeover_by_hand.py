@@ -21,7 +21,7 @@ def make(sample: str) -> Upstream:
 
 
 async def open_lab(upstream: Upstream, objects: list) -> Lab:
-    """A cluster in which nobody but the operator acts: pods stay as they are."""
+    """A cluster in which only the operator acts: pods stay as they are."""
     lab = await Lab().open(operator=False)
     lab.namespace = upstream.namespace
     await add_nodes(lab, objects)

@@ -37,7 +37,7 @@ def samples() -> Any:
 
 
 async def open_lab(sample: Object, moment: str) -> Lab:
-    """A cluster that holds the objects of a sample, uids and all, with nobody at work yet."""
+    """A cluster that holds the objects of a sample, uids and all; no controller runs yet."""
     lab = await Lab().open(operator=False)
     lab.namespace = sample["namespace"]
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": lab.namespace}}

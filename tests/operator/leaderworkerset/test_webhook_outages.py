@@ -89,7 +89,7 @@ async def test_pods_that_were_made_without_our_marks_are_made_again(lab: Lab):
     unmarked = lab.find(kinds.POD, "x-3")
     assert unmarked and f"{PREFIX}group-index" not in unmarked["metadata"]["labels"]
     assert lab.lws()["status"]["readyReplicas"] == 3
-    # To make it again would help nobody while nobody asks us.
+    # To make it again would not help while the API server does not call our webhook.
     assert len(truth.made("x-3")) == 2
     lab.mend_webhooks()
     await lab.run(WHOLE_SECONDS)

@@ -54,7 +54,7 @@ def services(lab: ServingLab) -> set[str]:
 
 
 class Gap:
-    """How many groups were missing at the worst status that anybody could see."""
+    """How many groups were missing at the worst status that a client could see."""
 
     def __init__(self, lab: ServingLab) -> None:
         self.worst = 0

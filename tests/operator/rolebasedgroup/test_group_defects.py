@@ -41,7 +41,7 @@ async def test_defect_13_one_set_that_is_unhealthy_does_not_delay_another(lab: G
     await lab.until(lambda: lab.images("b") == {"engine:2"}, 120)
 
 
-async def test_defect_14_instances_of_another_group_wake_nobody(lab: GroupLab):
+async def test_defect_14_instances_of_another_group_cause_no_reconcile(lab: GroupLab):
     await start(lab, standalone(replicas=1))
     await lab.run(5)
     instance = lab.all(labels.INSTANCE)[0]

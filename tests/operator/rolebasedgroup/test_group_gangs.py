@@ -169,7 +169,7 @@ async def test_a_rollout_keeps_its_gang(volcano: GroupLab):
     assert minimum(volcano) == 3
 
 
-async def test_scheduler_plugins_are_the_usual_ones_where_nobody_says_another():
+async def test_scheduler_plugins_are_the_default_where_no_scheduler_is_named():
     lab = await open_lab("coscheduling", Settings())
     asked = {**GANG, labels.GANG_TIMEOUT: "90"}
     await start(lab, placed(standalone(), "scheduler-plugins-scheduler"), **asked)

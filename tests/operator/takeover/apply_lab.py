@@ -78,7 +78,7 @@ class ApplyLab(Lab):
     async def open_with_others(
         self, names: tuple[str, ...] | None = None, renamed: str = ""
     ) -> "ApplyLab":
-        """Start the cluster, with the other controllers and nobody of ours."""
+        """Start the cluster, with the other controllers and without our operator."""
         await self.open(operator=False)
         self.door = InProcessCluster(self.api, bookmark_seconds=None)
         for name in self.names if names is None else names:

@@ -22,7 +22,7 @@ class TakeoverLab(Lab):
     def __init__(
         self, apis: Sequence[Api], settings: Settings = DEFAULTS, beside: Sequence[Api] = ()
     ) -> None:
-        """A cluster that serves the APIs and those ``beside`` them, which nobody checks."""
+        """A cluster that serves the APIs and those ``beside`` them, which no test checks."""
         super().__init__(settings, apis=(*apis, *beside))
         self._checked = apis
 

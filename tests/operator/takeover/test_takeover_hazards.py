@@ -76,7 +76,7 @@ async def open_lab(*names: str) -> ApplyLab:
     return await ApplyLab(*names).open_with_others()
 
 
-async def test_after_a_kill_what_changed_while_nobody_ran_does_not_stop_it():
+async def test_after_a_kill_what_changed_meanwhile_does_not_stop_it():
     lab = await open_lab("lws")
     assert await lab.is_killed(lab.take_over(2))
     assert await lab.count_replicas("lws") == 0
@@ -162,7 +162,9 @@ DEFINITION = {
 @pytest.mark.parametrize(
     "edit", [{"saved": (BINDING,)}, {"conversions": (DEFINITION,)}], ids=["saved", "conversions"]
 )
-async def test_a_record_that_somebody_edited_gives_nobody_a_role(edit: dict[str, tuple[Object]]):
+async def test_a_record_that_a_client_edited_gives_no_account_a_role(
+    edit: dict[str, tuple[Object]],
+):
     """Who may write ConfigMaps here may not let the user of undo write other objects."""
     lab = await open_lab("lws")
     await lab.take_over()

@@ -176,7 +176,7 @@ class World:
     # What the runner of the components does.
 
     def settle(self) -> int:
-        """Deliver everything and step until nobody has anything to do; count the writes."""
+        """Deliver everything and step until no component has anything to do; count the writes."""
         writes = 0
         for _ in range(STEPS_MAX):
             for runner in self.runners:

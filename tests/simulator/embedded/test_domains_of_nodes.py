@@ -88,7 +88,7 @@ async def test_a_rack_without_nodes_goes(lab):
     assert members_of(found["spine-0"]) == ["rack-0"]
 
 
-async def test_what_somebody_changed_is_set_right_and_what_he_made_is_left_alone(lab):
+async def test_what_a_user_changed_is_restored_and_what_a_user_made_stays(lab):
     await lab.patch(HYPER_NODE, "rack-0", {"spec": {"tier": 9}})
     mine = {"metadata": {"name": "mine"}, "spec": {"tier": 5, "members": []}}
     mine["spec"]["members"] = [{"type": "Node", "selector": {"exactMatch": {"name": "gpu-00"}}}]

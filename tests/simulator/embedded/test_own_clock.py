@@ -1,4 +1,4 @@
-"""A cluster with a clock of its own: it stands, and a step leaps over nobody's work."""
+"""A cluster with a clock of its own: it stands, and a step leaps over no component's work."""
 
 import asyncio
 import json

@@ -40,7 +40,7 @@ class GangCluster:
         await self.api.create(self.api.target(kind, namespace), body, WriteOptions())
 
     async def settle(self) -> None:
-        """Long enough for everybody to be told why they wait."""
+        """Long enough for every pod to get the reason why it waits."""
         assert self.world is not None
         await self.world.advance(2)
 
@@ -56,7 +56,7 @@ class GangCluster:
         return {name: node for name, node in nodes.items() if node}
 
     def reason(self, name: str) -> str:
-        """What a pod was told."""
+        """The reason that a pod was given."""
         conditions = self.read(kinds.POD, name)["status"].get("conditions", [])
         return next((c.get("message", "") for c in conditions if c["type"] == "PodScheduled"), "")
 

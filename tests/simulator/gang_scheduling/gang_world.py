@@ -53,7 +53,7 @@ class GangWorld(TinyWorld):
         return super().put(kind, obj)
 
     def settle(self, seconds: float = 2.0) -> list[Action]:
-        """Long enough for everybody to be told why they wait."""
+        """Long enough for every pod to get the reason why it waits."""
         return super().settle(seconds)
 
     def declare(self, *objects: Raw) -> "GangWorld":
@@ -89,7 +89,7 @@ class GangWorld(TinyWorld):
         return entry.decode().get("status", {})
 
     def reason(self, name: str) -> str:
-        """What a pod was told."""
+        """The reason that a pod was given."""
         conditions = self.pod(name)["status"].get("conditions", [])
         return next((c.get("message", "") for c in conditions if c["type"] == "PodScheduled"), "")
 

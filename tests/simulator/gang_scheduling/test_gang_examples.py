@@ -171,7 +171,7 @@ def test_gated_pods_are_not_bound_and_not_counted():
 
 
 @pytest.mark.parametrize("state", ["Closed", ""])
-def test_a_queue_that_is_not_open_or_not_there_lets_nobody_in(state: str):
+def test_a_queue_that_is_not_open_or_not_there_admits_no_gang(state: str):
     made = world()
     if state:
         made.put(QUEUE, {"metadata": {"name": "q"}, "status": {"state": state}})

@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where everybody stands."""
+    """The node of each pod."""
 
     case: Case
     made: GangWorld
@@ -97,7 +97,7 @@ def test_scaling_what_nodes_have_and_pods_want_changes_nothing(case, factor):
 
 @settings(max_examples=40)
 @given(many)
-def test_a_label_that_nobody_asks_about_changes_nothing(case):
+def test_a_node_label_that_no_gang_names_changes_nothing(case):
     marked = replace(case, labels=(("colour", "red"),))
     assert marked.run_steps().made.placed() == case.run_steps().made.placed()
 
@@ -124,7 +124,7 @@ twinned = single.flatmap(
 @settings(max_examples=60)
 @given(twinned)
 @example((Case(((1,), (3,)), ((2, 1, 0),)), (1,)))
-def test_the_same_rack_twice_keeps_nobody_from_starting(drawn):
+def test_the_same_rack_twice_keeps_no_gang_from_starting(drawn):
     """Only a gang that asks for a topology is promised the narrowest tier; others may move."""
     case, twin = drawn
     first, second = case.run_steps(), replace(case, racks=(twin, *case.racks)).run_steps()

@@ -1,4 +1,4 @@
-"""Who goes first, who stands apart, and that nobody waits for ever."""
+"""Which gang goes first, which stand apart, and that none waits for ever."""
 
 from gang_builders import node, pod
 from gang_world import GangWorld, hard

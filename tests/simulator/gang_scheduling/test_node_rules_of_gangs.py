@@ -1,4 +1,4 @@
-"""For any marks on nodes and any wishes of members: nobody stands where it may not."""
+"""For any marks on nodes and any wishes of members: no member stands where it may not."""
 
 from typing import Any
 
@@ -178,7 +178,7 @@ def test_the_nodes_that_a_pod_accepts_are_those_that_its_words_name(states, wish
 
 @settings(max_examples=120)
 @given(histories)
-def test_nobody_stands_where_it_may_not_and_whoever_could_start_does(history):
+def test_no_member_stands_where_it_may_not_and_each_that_could_start_does(history):
     made, minima = run_steps(history)
     for name, minimum in minima.items():
         members = [e.decode() for e in made.all(POD) if e.name.startswith(f"{name}-")]

@@ -1,4 +1,4 @@
-"""What people write by hand, and nobody has checked: it may mean nothing, but stops nobody."""
+"""What people write by hand, unchecked: it may mean nothing, but stops no other gang."""
 
 import pytest
 from gang_builders import node, pod

@@ -85,7 +85,7 @@ def lowest_tier(case: Case, window: Window) -> int | None:
 
 
 @given(cases(), windows)
-def test_whoever_is_seated_has_room_on_a_node_that_will_do_inside_the_domain(case, window):
+def test_a_placed_member_has_room_on_a_fitting_node_inside_the_domain(case, window):
     layout, trial, domain = seek(case, window)
     if domain is None:
         assert trial.assignments == []

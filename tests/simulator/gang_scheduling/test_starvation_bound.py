@@ -1,4 +1,4 @@
-"""Nobody waits for ever: a gang is passed over so often and no more, whatever comes and goes."""
+"""No gang waits for ever: one is passed over so often and no more, whatever comes and goes."""
 
 from gang_builders import node, pod
 from gang_world import GangWorld, hard

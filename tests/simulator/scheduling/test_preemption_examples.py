@@ -41,7 +41,7 @@ def test_what_is_said_while_victims_leave():
     assert "PreemptionByScheduler" in reasons
 
 
-def test_equals_and_the_patient_preempt_nobody():
+def test_pods_of_equal_priority_and_those_that_never_preempt_evict_no_pod():
     made = world(node("a", room={"cpu": "1"}))
     place(made, pod("low", requests={"cpu": "1"}))
     place(made, pod("same", requests={"cpu": "1"}))

@@ -22,7 +22,7 @@ def count_entries(scheduler: Scheduler) -> dict[str, int]:
 
 
 def choosy(number: int) -> dict:
-    """A pod whose labels, ports and terms nobody else has."""
+    """A pod whose labels, ports and terms no other pod has."""
     made = pod(f"p{number}", labels={f"l{number}": "x"})
     made["spec"]["containers"][0]["ports"] = [{"containerPort": 80, "hostPort": 1_000 + number}]
     for operator, kind in (("In", "podAffinity"), ("Exists", "podAntiAffinity")):

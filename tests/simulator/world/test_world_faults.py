@@ -66,7 +66,7 @@ class Stuck(NoAdmission):
 
 
 class Broken(Stuck):
-    """Fails in a way that nobody has foreseen."""
+    """Fails with an error that the world does not expect."""
 
     async def mutate(self, review: Review) -> Object:
         raise ZeroDivisionError

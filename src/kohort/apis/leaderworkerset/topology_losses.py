@@ -71,7 +71,7 @@ def _find_losses(snapshot: Snapshot, key: str, pack: Pack | None) -> Iterator[st
     dialect = choose_dialect(lws, snapshot.settings)
     if dialect is None:
         if pack is not None:
-            yield _name_nobody(lws)
+            yield _lose_without_gangs(lws)
         return
     intent = _make_prototype(place_templates(lws, snapshot.settings), key, pack, dialect)
     yield from dialect.find_losses(intent, snapshot.tiers_of(dialect))
@@ -80,7 +80,7 @@ def _find_losses(snapshot: Snapshot, key: str, pack: Pack | None) -> Iterator[st
     yield from _lose_pruned(snapshot, intent, dialect)
 
 
-def _name_nobody(lws: Object) -> str:
+def _lose_without_gangs(lws: Object) -> str:
     chosen = annotations_of(lws).get(labels.GANG)
     why = f"annotation {labels.GANG} is {chosen}" if chosen else "the operator has no --gang"
     return f"{FIELD} has no effect, since no gangs are made: {why}"

@@ -100,10 +100,10 @@ def make_group_revision(group: Object, number: int) -> Object:
     return _make(group, name, marks, {}, (number, data))
 
 
-def make_set_revision(instance_set: Object, number: int, collisions: int = 0) -> Object:
+def make_set_revision(instance_set: Object, number: int) -> Object:
     """The ControllerRevision of a RoleInstanceSet's template."""
     data = write_set_data(instance_set)
-    found = _hash_data(data, collisions)
+    found = _hash_data(data, 0)
     selector = as_map(as_map(instance_set.get("spec")).get("selector")).get("matchLabels")
     marks = {**as_map(selector), labels.HASH: found}
     name = names.revision_name(name_of(instance_set), found)

@@ -30,7 +30,7 @@ from kohort.apiserver.api.requests import (
     Target,
     WriteOptions,
 )
-from kohort.apiserver.api.subresources.access import issue_token, know_nobody, review
+from kohort.apiserver.api.subresources.access import issue_token, know_no_user, review
 from kohort.apiserver.api.subresources.bind import bind
 from kohort.apiserver.api.subresources.eviction import evict
 from kohort.apiserver.api.subresources.scale import read_scale, write_scale
@@ -62,7 +62,7 @@ class ApiServer:
         self.context = Context(store, registry, clock, chance, admission or NoAdmission())
         self.store = store
         self.registry = registry
-        self.find_user = know_nobody  # the user whose token this is, for token reviews
+        self.find_user = know_no_user  # the user whose token this is, for token reviews
         self.settled: Callable[[], Awaitable[None]] = _at_once  # answers wait for this
         serve_all(self.context)
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from random import Random
 
 from kohort.apiserver.api.admission import Admission, NoAdmission
-from kohort.apiserver.api.conversion import AskWebhook, ask_nobody
+from kohort.apiserver.api.conversion import AskWebhook, refuse_conversion
 from kohort.apiserver.api.registry import Registry
 from kohort.apiserver.api.requests import Target
 from kohort.apiserver.aside import Aside, at_once
@@ -38,7 +38,7 @@ class Context:
     chance: Random
     admission: Admission = field(default_factory=NoAdmission)
     aside: Aside = at_once  # where large objects are worked on
-    ask_webhook: AskWebhook = ask_nobody  # how conversion webhooks are asked
+    ask_webhook: AskWebhook = refuse_conversion  # how conversion webhooks are asked
 
     def stamp(self) -> str:
         """The current time as a Kubernetes timestamp."""

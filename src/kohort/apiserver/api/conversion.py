@@ -56,7 +56,7 @@ AskWebhook = Callable[[Object, Object, str], Awaitable[Said]]
 FindFields = Callable[[Object], dict[str, str]]
 
 
-async def ask_nobody(conversion: Object, obj: Object, api_version: str) -> Said:
+async def refuse_conversion(conversion: Object, obj: Object, api_version: str) -> Said:
     """The converter of a server that cannot call webhooks: it always fails."""
     kind = f"{obj['apiVersion']}, Kind={obj['kind']}"
     raise BareError(f"conversion webhook for {kind} failed: no webhook can be called from here")

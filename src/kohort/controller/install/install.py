@@ -46,7 +46,7 @@ from kohort.controller.install.names import (
     ROLE_KIND,
     VALIDATING_KIND,
 )
-from kohort.controller.install.roles import write_metrics_roles
+from kohort.controller.install.permissions import write_metrics_roles
 from kohort.controller.install.webhooks import (
     Endpoint,
     write_configurations,

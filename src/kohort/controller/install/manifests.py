@@ -31,8 +31,10 @@ from kohort.controller.install.permissions import (
     cluster_grants,
     election_grants,
     list_leases,
+    write_metrics_roles,
+    write_object,
+    write_role,
 )
-from kohort.controller.install.roles import write_metrics_roles, write_object, write_role
 from kohort.controller.install.webhooks import Endpoint, write_configurations, write_definitions
 from kohort.controller.process.gangs import find_known, list_variants
 

@@ -1,11 +1,15 @@
 """
-The operator's permissions on a cluster: those that its code needs, and no more.
+The operator's permissions on a cluster: those that its code needs, and no more, and their roles.
 
 Each API lists the kinds that it writes and the kinds that it watches. The rest is for the
 operator itself: its lease, its certificate, its webhooks and its events.
+
+The names of roles and bindings are upstream's. An account that may read metrics is bound to the
+reader's role: the operator's own account is, and the user should bind the scraper's.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from kohort.apis.api import DEFAULTS, Api, Settings
 from kohort.apis.definitions.definition import name_definition
@@ -13,10 +17,19 @@ from kohort.apis.served import OPERATOR_HOME
 from kohort.cluster.kinds import DEFINITION, EVENT
 from kohort.cluster.kinds import LEASE as LEASE_KIND
 from kohort.cluster.kinds import SECRET as SECRET_KIND
-from kohort.cluster.objects import Kind
-from kohort.cluster.permissions import Grant, PageGrant
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.permissions import Grant, PageGrant, write_page_rules, write_rules
 from kohort.controller.caches.definitions import is_defined
-from kohort.controller.install.names import LEASE, SECRET
+from kohort.controller.install.names import (
+    ACCOUNT,
+    LABELS,
+    LEASE,
+    METRICS_BINDING,
+    METRICS_ROLE,
+    PROXY_BINDING,
+    PROXY_ROLE,
+    SECRET,
+)
 from kohort.controller.install.webhooks import list_bundle_holders
 from kohort.controller.process.access import GRANTS
 
@@ -102,3 +115,39 @@ def _api_grants(api: Api, settings: Settings) -> Iterator[Grant]:
     for kind in api.reads_with(settings):
         yield Grant(kind, _SEE)
     yield from api.writes_with(settings)
+
+
+_GROUP = "rbac.authorization.k8s.io"
+_VERSION = f"{_GROUP}/v1"
+
+
+def write_metrics_roles(home: str) -> list[Object]:
+    """The roles to read metrics, and to review the tokens of clients that read them."""
+    return [
+        *write_role(METRICS_ROLE, "", write_page_rules(metrics_pages()), home, METRICS_BINDING),
+        *write_role(PROXY_ROLE, "", write_rules(review_grants()), home, PROXY_BINDING),
+    ]
+
+
+def write_role(
+    name: str, place: str, rules: Sequence[Object], home: str, binding: str = ""
+) -> list[Object]:
+    """A role and its binding to the operator, for one namespace or for all."""
+    kind = "Role" if place else "ClusterRole"
+    bound = write_object(
+        _VERSION,
+        f"{kind}Binding",
+        binding or f"{name}binding",
+        place,
+        roleRef={"apiGroup": _GROUP, "kind": kind, "name": name},
+        subjects=[{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": home}],
+    )
+    return [write_object(_VERSION, kind, name, place, rules=list(rules)), bound]
+
+
+def write_object(version: str, kind: str, name: str, namespace: str = "", **content: Any) -> Object:
+    """An object with the labels that all objects of an install have."""
+    metadata: Object = {"name": name, "labels": dict(LABELS)}
+    if namespace:
+        metadata["namespace"] = namespace
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **content}

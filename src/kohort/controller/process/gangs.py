@@ -1,6 +1,11 @@
 """
 Which gang schedulers the operator supports: those that the user names, or all that are served.
 
+A dialect for each comes with Kohort or from another package, by an entry point in the group
+``kohort.gangs``, whose name is the dialect's and whose object is a ``Dialect`` or a sequence of
+variants. A dialect that cannot be loaded stops the command with a sentence that names the package:
+otherwise the operator would silently create no gangs for the user's scheduler.
+
 Of the variants of one scheduler the operator uses the first whose kinds the API server serves,
 checked once at start, since a version number would not tell. Where none is served it uses the
 newest, so that a workload that waits for a gang can report what is missing. With ``none`` in
@@ -8,14 +13,38 @@ front new groups get no gang, and groups that have one keep it.
 """
 
 from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 
 from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.gangs.intent import Tier, Tiers
-from kohort.apis.gangs.known import AUTO, Known
-from kohort.cluster.errors import Forbidden, NotFound
+from kohort.apis.gangs.known import AUTO, DIALECTS, ENTRY_POINTS, Known, read_variants
+from kohort.cluster.errors import Forbidden, KohortError, NotFound
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Cluster, Selection
-from kohort.controller.process.dialects import load_dialects
+
+
+class PluginError(KohortError):
+    """An entry point of another package cannot be used."""
+
+
+@cache
+def load_dialects() -> Known:
+    """All installed dialects by name, loaded once."""
+    found = sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name)
+    return {**DIALECTS, **{entry.name: load_dialect(entry) for entry in found}}
+
+
+def load_dialect(entry: EntryPoint) -> tuple[Dialect, ...]:
+    """The variants that an entry point names; raises PluginError."""
+    whose = f"of {entry.dist.name}" if entry.dist else f"at {entry.value}"
+    try:
+        if entry.name in DIALECTS:
+            raise ValueError("Kohort has a dialect of that name")
+        return read_variants(entry.name, entry.load())
+    except (ImportError, AttributeError, ValueError) as error:
+        raise PluginError(f"gang dialect {entry.name} {whose} cannot be used: {error}") from error
+
 
 # No object has this name, so the list is empty and short, however many objects exist.
 _NOBODY = "metadata.name=kohort-asks-whether-this-is-served"

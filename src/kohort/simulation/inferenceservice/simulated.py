@@ -6,9 +6,9 @@ version of InferenceService that named anything differently.
 """
 
 from kohort.apis.api import DEFAULTS
-from kohort.apis.inferenceservice.accelerator_class.api import ACCELERATOR_CLASS
+from kohort.apis.inferenceservice.accelerator_class import ACCELERATOR_CLASS
 from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
-from kohort.apis.inferenceservice.base_model.api import BASE_MODEL, CLUSTER_BASE_MODEL
+from kohort.apis.inferenceservice.base_model import BASE_MODEL, CLUSTER_BASE_MODEL
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.cluster import kinds

@@ -7,9 +7,9 @@ from operator_lab import Lab
 
 from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.inferenceservice import kinds, labels
-from kohort.apis.inferenceservice.accelerator_class.api import ACCELERATOR_CLASS
+from kohort.apis.inferenceservice.accelerator_class import ACCELERATOR_CLASS
 from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
-from kohort.apis.inferenceservice.base_model.api import BASE_MODEL, CLUSTER_BASE_MODEL
+from kohort.apis.inferenceservice.base_model import BASE_MODEL, CLUSTER_BASE_MODEL
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.apiserver.api.requests import Patch, WriteOptions

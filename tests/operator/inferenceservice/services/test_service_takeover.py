@@ -55,7 +55,7 @@ async def test_no_pod_restarts_and_the_mark_is_set(lab: ServiceLab):
     assert dict(lab.cluster.tried) == rest
 
 
-async def test_a_variable_of_the_former_controller_goes_when_nobody_wants_it(lab: ServiceLab):
+async def test_a_variable_of_the_former_controller_goes_when_no_spec_has_it(lab: ServiceLab):
     await start(lab)
     await lab.set_field("/spec/engine/runner", {"env": [VARIABLE]})
     await lab.run(30)

@@ -66,7 +66,6 @@ def worker_set(
     lws_at_revision: Object,
     leader_pod: Object,
     following: Following = ALONE,
-    existing: Object | None = None,
 ) -> Object:
     """One group's worker set; ``lws_at_revision`` has the template of the leader's revision."""
     leader = name_of(leader_pod)
@@ -79,7 +78,7 @@ def worker_set(
         "ordinals": {"start": 1},
         "selector": {"matchLabels": {k: v for k, v in marks.items() if k != labels.REVISION}},
         "template": worker_template(lws_at_revision, leader_pod, following),
-        **_claim_fields(lws_at_revision, existing),
+        **_claim_fields(lws_at_revision, None),
     }
     metadata = _metadata(lws_at_revision, leader, marks, as_pod(leader_pod))
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec}

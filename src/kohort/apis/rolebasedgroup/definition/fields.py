@@ -30,9 +30,9 @@ def rule(*pairs: tuple[str, str]) -> Meta:
     return Meta(extra_json_schema={"x-kubernetes-validations": listed})
 
 
-def not_empty(count: int = 1) -> Meta:
-    """Require at least ``count`` entries in a list."""
-    return Meta(extra_json_schema={"minItems": count})
+def not_empty() -> Meta:
+    """Require at least one entry in a list."""
+    return Meta(extra_json_schema={"minItems": 1})
 
 
 DELAYS = rule(

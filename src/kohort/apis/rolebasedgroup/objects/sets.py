@@ -10,8 +10,8 @@ from kohort.cluster.objects import Object, namespace_of, owner_reference, uid_of
 REVISION_HISTORY = 10
 
 
-def make_instance_set(context: RoleContext, role_hash: str, replicas: int | None = None) -> Object:
-    """The RoleInstanceSet of a role; a CoordinatedPolicy may lower its replicas for a while."""
+def make_instance_set(context: RoleContext, role_hash: str) -> Object:
+    """The RoleInstanceSet of a role."""
     role = context.role
     metadata = {
         "name": context.workload_name,
@@ -21,7 +21,7 @@ def make_instance_set(context: RoleContext, role_hash: str, replicas: int | None
         "ownerReferences": [owner_reference(context.group)],
     }
     spec: Object = {
-        "replicas": role.replicas if replicas is None else replicas,
+        "replicas": role.replicas,
         "selector": {"matchLabels": context.common_labels},
         "minReadySeconds": role.min_ready_seconds,
         "podManagementPolicy": ORDERED if role.is_ordered else PARALLEL,

@@ -58,7 +58,7 @@ def issue_token(context: Context, target: Target, request: Object) -> Answer:
     return Answer(orjson.dumps(body), 201)
 
 
-def know_nobody(token: str) -> User | None:
+def know_no_user(token: str) -> User | None:
     """The token check of an API without an HTTP server: no token is valid."""
     return None
 

@@ -4,7 +4,7 @@ Label selectors, as the scheduler compiles and compares them.
 A selector is a value: two terms that say the same share one tally. A selector
 with an exclusion (``NotIn``) can be split, because the pods that match it are
 the pods that match the rest less those that have one of the values. That keeps
-a thousand "everybody but my own group" terms from each counting everybody.
+a thousand terms "all pods but those of my own group" from each counting all pods.
 """
 
 from collections.abc import Iterable, Mapping

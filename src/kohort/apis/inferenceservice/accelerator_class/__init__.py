@@ -1,1 +1,0 @@
-"""AcceleratorClass: which nodes have an accelerator."""
