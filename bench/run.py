@@ -37,6 +37,7 @@ SCENARIOS = (
     "rolebasedgroups",
     "resting",
     "viewing",
+    "browsing",
 )
 RESULTS = Path(__file__).with_name("results")
 

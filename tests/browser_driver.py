@@ -86,8 +86,10 @@ def started_browser(folder: Path) -> Iterator[str]:
             address = next(line.split()[-1] for line in lines if "DevTools listening on" in line)
             # What it says later must not fill the pipe.
             with subprocess.Popen(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL):
-                yield address
-                process.terminate()
+                try:
+                    yield address
+                finally:
+                    process.terminate()
         finally:
             process.kill()
 
@@ -104,10 +106,15 @@ class Tab:
         self._context = ""
         self._reading = asyncio.create_task(self._read())
 
-    async def open(self, width: int = 1200, height: int = 900) -> None:
-        """Make the page."""
-        made = await self._call("Target.createBrowserContext")
-        self._context = made["browserContextId"]
+    async def open(
+        self, width: int = 1200, height: int = 900, *, beside: "Tab | None" = None
+    ) -> None:
+        """Make the page; beside another, it has the cookies of that one and ends with it."""
+        if beside is not None:
+            self._context = beside._context
+        else:
+            made = await self._call("Target.createBrowserContext")
+            self._context = made["browserContextId"]
         target = await self._call(
             "Target.createTarget", url="about:blank", browserContextId=self._context
         )
@@ -181,6 +188,20 @@ class Tab:
         """Click the first element that a selector names."""
         await self.wait_for(f"!!document.querySelector({json.dumps(selector)})")
         await self.run(f"document.querySelector({json.dumps(selector)}).click()")
+
+    async def read_metrics(self) -> dict[str, float]:
+        """What the browser has counted for the page: seconds of work, bytes of the heap, nodes."""
+        await self._call("Performance.enable")
+        told = await self._call("Performance.getMetrics")
+        return {each["name"]: each["value"] for each in told["metrics"]}
+
+    async def come_forward(self) -> None:
+        """Let the page be the one that is painted."""
+        await self._call("Page.bringToFront")
+
+    async def collect_garbage(self) -> None:
+        """Let the page forget what nothing refers to."""
+        await self._call("HeapProfiler.collectGarbage")
 
     async def take_screenshot(self, path: Path) -> None:
         """Write what is shown as PNG."""

@@ -33,8 +33,8 @@ SEED = "seed-workload"
 GROUPS, SIZE = 10, 5
 CHUNK = 50  # objects that arrive together
 _UUID = re.compile(rb'"[0-9a-f]{8}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})')
-Raws = list[bytes]
-_versions = itertools.count(1_000_000)
+Raws = list[bytes]  # in the class below, list is a method
+VERSIONS = itertools.count(1_000_000)
 _BOOKMARK = {"annotations": {"k8s.io/initial-events-end": "true"}, "resourceVersion": "1"}
 
 
@@ -45,12 +45,12 @@ class StillCluster:
 
     def __init__(self, objects: dict[Kind, list[bytes]]) -> None:
         self._objects = objects
-        self._queues: dict[Kind, list[asyncio.Queue[bytes]]] = {}
+        self._queues: dict[Kind, list[asyncio.Queue[WatchEvent]]] = {}
 
-    def push(self, kind: Kind, raw: bytes) -> None:
-        """Tell all watchers that an object has changed."""
+    def push(self, kind: Kind, raw: bytes, change: str = "MODIFIED") -> None:
+        """Tell all watchers that an object has changed, was made, or is gone."""
         for queue in self._queues.get(kind, ()):
-            queue.put_nowait(raw)
+            queue.put_nowait(WatchEvent(change, raw))
 
     async def list(self, selection: Selection) -> Listing:
         """All objects of a kind."""
@@ -64,7 +64,7 @@ class StillCluster:
         self, selection: Selection, version: str, *, initial: bool = False
     ) -> AsyncIterator[WatchEvent]:
         """All objects of a kind, and then changes."""
-        queue: asyncio.Queue[bytes] = asyncio.Queue()
+        queue: asyncio.Queue[WatchEvent] = asyncio.Queue()
         self._queues.setdefault(selection.kind, []).append(queue)
         for number, raw in enumerate(self._find(selection.kind)):
             if number % CHUNK == 0:
@@ -72,9 +72,9 @@ class StillCluster:
             yield WatchEvent("ADDED", raw)
         yield WatchEvent("BOOKMARK", orjson.dumps({"metadata": _BOOKMARK}))
         while True:
-            yield WatchEvent("MODIFIED", await queue.get())
+            yield await queue.get()
 
-    def _find(self, kind: Kind) -> "Raws":
+    def _find(self, kind: Kind) -> Raws:
         return self._objects.get(kind, [])
 
 
@@ -128,17 +128,17 @@ def measure(quick: bool) -> list[Figure]:
 async def _measure(objects: dict[Kind, list[bytes]], changes: int) -> list[Figure]:
     cluster = StillCluster(objects)  # it is never written to
     state = State(cast(Any, cluster), apis=(API,))
-    begun, before = time.process_time(), _read_megabytes()
+    begun, before = time.process_time(), read_megabytes()
     running = asyncio.create_task(state.run())
     names, first = await _open_cold(state, begun)
     await state.is_ready.wait()
-    filled, held = time.process_time() - begun, _read_megabytes() - before
+    filled, held = time.process_time() - begun, read_megabytes() - before
     answers, workload = Answers(state), next(iter(state.workloads))
     rows = await _time(_wrap(answers.list_rows))
     page = await _time(lambda: answers.show(workload, "page"))
-    nodes = await _time(_wrap(answers.show_nodes))
+    nodes = await _time(answers.show_nodes)
     await _change(state, cluster, objects[POD], changes // 4)
-    before = _read_megabytes()
+    before = read_megabytes()
     costs = await _change(state, cluster, objects[POD], changes)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
@@ -154,7 +154,7 @@ async def _measure(objects: dict[Kind, list[bytes]], changes: int) -> list[Figur
         Figure("page of one workload", page, "ms", at_most=100),
         Figure("map of all nodes and pods", nodes, "ms"),
         Figure("one pod changes, CPU time until it is told", median(costs), "ms", at_most=100),
-        Figure(f"memory after {changes} changes more", _read_megabytes() - before, "MB", at_most=5),
+        Figure(f"memory after {changes} changes more", read_megabytes() - before, "MB", at_most=5),
     ]
 
 
@@ -195,7 +195,7 @@ async def _change(
     await anext(stream)
     for number in range(changes):
         pod = orjson.loads(pods[number * 37 % len(pods)])
-        pod["metadata"]["resourceVersion"] = str(next(_versions))
+        pod["metadata"]["resourceVersion"] = str(next(VERSIONS))
         for condition in pod["status"]["conditions"]:
             if condition["type"] == "Ready":
                 condition["status"] = "False" if number % 2 else "True"
@@ -207,6 +207,7 @@ async def _change(
     return costs
 
 
-def _read_megabytes() -> float:
+def read_megabytes() -> float:
+    """What this process has in memory."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4 / 1024
