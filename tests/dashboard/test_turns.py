@@ -31,7 +31,7 @@ def work(seconds: float, items: int) -> list[int]:
     return run_virtually(run)
 
 
-def test_nobody_waits_for_short_work():
+def test_short_work_yields_no_turn():
     assert work(SLICE_SECONDS / 100, 10) == []
 
 

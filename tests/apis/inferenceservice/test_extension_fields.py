@@ -1,5 +1,7 @@
 """Each field of a component's extension changes an object, or a warning names it."""
 
+from typing import Any
+
 import pytest
 from isvc_builders import model, multi_node, planned, rbg, runtime, service
 
@@ -23,7 +25,7 @@ FIELDS = {
     "kedaConfig": {"scalingThreshold": "3"},
 }
 RAY = {"annotations": {"ome.io/deploymentMode": "MultiNodeRayVLLM"}}
-FORMS = {
+FORMS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "raw": (service, runtime, {}),
     "multi-node": (service, multi_node, {}),
     "serverless": (service, runtime, {"minReplicas": 0}),
@@ -33,7 +35,7 @@ FORMS = {
 }
 
 
-def plan_form(form: str, **fields: object) -> ServicePlan:
+def plan_form(form: str, **fields: Any) -> ServicePlan:
     write, held, base = FORMS[form]
     notes = {**base.get("annotations", {}), **fields.pop("annotations", {})}
     engine = {**base, **fields, **({"annotations": notes} if notes else {})}

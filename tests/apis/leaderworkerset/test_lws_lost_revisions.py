@@ -46,7 +46,7 @@ def test_a_revision_that_no_leader_or_only_one_on_its_way_out_names_is_not_made_
     assert find(STORED, leader=leaving) == []
 
 
-def test_what_another_object_owned_or_nobody_can_read_is_not_made_again():
+def test_an_unreadable_revision_or_one_of_another_owner_is_not_made_again():
     owner = {**STORED["metadata"]["ownerReferences"][0], "uid": "another"}
     foreign = {**STORED["metadata"], "ownerReferences": [owner]}
     assert find({**STORED, "metadata": foreign}) == []

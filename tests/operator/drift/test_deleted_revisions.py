@@ -18,11 +18,12 @@ def carrier(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-async def open_kept(carrier: str) -> Lab:
+async def open_kept(carrier: str, policy: str = "RecreateGroupOnPodRestart") -> Lab:
     """Two groups of three in gangs; the partition keeps the lower one on the first template."""
     lab = await open_gang_lab(Lab(VOLCANO))
     notes = {"kohort.dev/carrier": carrier}
-    await lab.apply(make_lws(annotations=notes, rollout={"partition": 1, "maxUnavailable": 1}))
+    template, rollout = {"restartPolicy": policy}, {"partition": 1, "maxUnavailable": 1}
+    await lab.apply(make_lws(annotations=notes, template=template, rollout=rollout))
     await lab.until(lab.is_available)
     await lab.edit("x", set_image("engine:2"))
     await lab.run(60)
@@ -74,6 +75,20 @@ async def test_a_kept_group_gets_its_gang_again_after_its_revision_was_deleted(c
     await lab.delete(POD_GROUP, gang)
     await lab.run(60)
     assert lab.find(POD_GROUP, gang) is not None
+    await lab.close()
+
+
+async def test_a_kept_group_is_completed_where_its_revision_and_a_worker_go_at_once():
+    """Its template is known, so the group is not made anew from another one."""
+    lab = await open_kept("pods", "None")
+    before = lab.find(kinds.POD, "x-0")
+    await lab.delete(kinds.CONTROLLER_REVISION, name_of(find_stored(lab)))
+    await lab.delete(kinds.POD, "x-0-1", grace_seconds=0)
+    await lab.run(60)
+    after = lab.find(kinds.POD, "x-0")
+    assert before is not None and after is not None
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert is_whole(lab)
     await lab.close()
 
 

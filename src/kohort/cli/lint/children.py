@@ -2,8 +2,8 @@
 This is where lint looks at the objects that the operator makes first for a workload.
 
 Their names and labels follow from the workload's name, and a name that is too long is refused
-late, when nobody looks. Objects of built-in kinds are held against the rules for names and labels;
-those of our own kinds are checked as any other object of the input is, by the caller.
+late, long after `kubectl apply`. Objects of built-in kinds are held against the rules for names
+and labels; the caller checks those of our own kinds as any other object of the input.
 """
 
 from collections.abc import Iterable, Iterator

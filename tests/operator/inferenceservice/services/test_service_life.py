@@ -11,7 +11,7 @@ from kohort.cluster.objects import Object, name_of
 
 
 class NoRoles(NoAdmission):
-    """A policy of another party that lets nobody make a Role."""
+    """A policy that refuses every new Role."""
 
     def concerns(self, operation: str, target: Target) -> bool:
         return (operation, target.resource.kind.name) == ("CREATE", "Role")
