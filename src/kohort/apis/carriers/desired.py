@@ -163,6 +163,18 @@ def _find_owned(found: Object, manager: str) -> Object:
     return {}
 
 
+def list_owners(found: Object, *names: str) -> list[str]:
+    """The field managers that own the field at the end of these names."""
+    owners = []
+    for entry in found["metadata"].get("managedFields") or ():
+        fields: Any = entry.get("fieldsV1") or {}
+        for name in names:
+            fields = fields.get(f"f:{name}") if isinstance(fields, dict) else None
+        if fields is not None:
+            owners.append(str(entry.get("manager")))
+    return owners
+
+
 def find_dropped(wanted: Object, found: Object, manager: str) -> Iterator[tuple[str, ...]]:
     """The fields that an apply would remove, each as the names on the way to it."""
     return _find_dropped((), wanted, _find_owned(found, manager))

@@ -4,14 +4,23 @@ From the planned objects of a service to writes.
 The operator uses server-side apply, so that the API server knows which fields are ours. Autoscalers
 own the replicas: we write back the number that we saw, and the API server refuses the write if the
 object has changed since. Objects that a service no longer needs go when its new workloads serve.
+
+While a workload keeps its old spec, the objects around it stay as they are. A Service whose
+selector another client has changed serves nothing, so the operator restores it even then.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.carriers.desired import DesiredObjects, apply_made, render_desired
-from kohort.apis.drift.restores import adopt
+from kohort.apis.carriers.desired import (
+    DesiredObjects,
+    apply_made,
+    list_owners,
+    render_desired,
+)
+from kohort.apis.drift.restores import adopt, put_service_back
+from kohort.apis.facts import Whole
 from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.children import find_orphans
 from kohort.apis.inferenceservice.fields import read_object
@@ -95,6 +104,8 @@ def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
     found: list[Action] = []
     for desired in memory.plan.objects:
         wanted = _keep_replicas(desired, memory.existing)
+        if desired.kind == SERVICE and memory.held and not memory.handover.old:
+            found += _restore_services(snapshot, desired)
         for action in render_desired(snapshot.root, wanted, snapshot.all(desired.kind)):
             if not _is_held(action, memory):
                 found.append(apply_made(action, desired.manager))
@@ -105,6 +116,24 @@ def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
     for action in found:
         if not (is_late and isinstance(action, Delete) and action.kind in WORKLOADS):
             yield action
+
+
+def _restore_services(snapshot: Snapshot, desired: DesiredObjects) -> Iterator[Action]:
+    """Point Services back to their pods where another client changed the selector."""
+    wanted = {name_of(obj): read_object(obj, "spec") for obj in desired.objects}
+    for found in snapshot.all(SERVICE):
+        selector = wanted.get(found.metadata.name, {}).get("selector")
+        if selector and _is_foreign(found):
+            spec = read_object(found.decode(), "spec")
+            field = "publishNotReadyAddresses"
+            restored = {field: spec.get(field), "selector": selector}
+            yield from put_service_back(snapshot, SERVICE, found, restored, uid_of(snapshot.root))
+
+
+def _is_foreign(found: Whole) -> bool:
+    """Whether only clients other than the operator and its predecessors own the selector."""
+    owners = list_owners(found.decode(), "spec", "selector")
+    return bool(owners) and not {FIELD_MANAGER, *FORMER_MANAGERS}.intersection(owners)
 
 
 def _bind_later(actions: list[Action]) -> list[Action]:

@@ -80,6 +80,22 @@ class TestEdits:
         held = lab.condition(UPDATE_HELD)
         assert held["status"] == "True" and labels.AUTO_UPDATE in held["message"]
 
+    @pytest.mark.parametrize("mode", ["", RBG])
+    async def test_a_service_gets_its_selector_back_while_an_update_is_held(
+        self, lab: ServiceLab, mode: str
+    ):
+        await start(lab, service("engine", mode=mode))
+        before = lab.find(SERVICE, "chat")
+        await set_runtime_image(lab, "engine:2")
+        await lab.run(5)
+        assert lab.condition(UPDATE_HELD)["status"] == "True"
+        body = {"spec": {"selector": {"app": "other"}}}
+        target = lab.api.target(SERVICE, lab.namespace, "chat")
+        await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kubectl"))
+        await lab.run(5)
+        assert lab.find(SERVICE, "chat")["spec"]["selector"] == before["spec"]["selector"]
+        assert images(lab) != {"engine:2"}
+
     async def test_what_stands_around_a_held_workload_stays_as_it_is(self, lab: ServiceLab):
         await start(lab)
         ports = [
