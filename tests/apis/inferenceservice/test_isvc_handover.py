@@ -1,15 +1,20 @@
 """Changing the form of a live service: one of the two workloads serves at every moment."""
 
-from isvc_builders import model, multi_node, planned, rbg, service
+from isvc_builders import RUNNER, model, multi_node, planned, rbg, runtime, service
 
 from kohort.apis.carriers.desired import DesiredObjects, render_desired
 from kohort.apis.facts import Whole
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.assembly import ServicePlan
-from kohort.apis.inferenceservice.handover import carry_replicas, hold_services, plan_handover
+from kohort.apis.inferenceservice.handover import (
+    carry_replicas,
+    hold_services,
+    plan_handover,
+    turn_services,
+)
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.cluster.actions import Delete
-from kohort.cluster.kinds import DEPLOYMENT, SERVICE
+from kohort.cluster.kinds import AUTOSCALER, BUDGET, DEPLOYMENT, INGRESS, SERVICE
 from kohort.cluster.objects import encode_json
 
 ENGINE = ComponentType.ENGINE
@@ -88,6 +93,24 @@ def test_services_that_have_the_names_of_knatives_go_first():
     found = plan_handover(new, OLD, {ENGINE: False})
     assert found.waits_on and not found.defers_end(SERVICE) and found.defers_end(DEPLOYMENT)
     assert plan_handover(planned(rbg()), OLD, {ENGINE: False}).defers_end(SERVICE)
+
+
+def test_autoscalers_budgets_and_ingresses_change_when_the_new_form_serves():
+    new = planned(rbg(), existing=OLD)
+    late, soon = (plan_handover(new, OLD, {ENGINE: is_ready}) for is_ready in (False, True))
+    for kind in (AUTOSCALER, BUDGET, INGRESS, kinds.HTTP_ROUTE, kinds.SCALED_OBJECT):
+        assert late.defers_change(kind) and not soon.defers_change(kind), kind
+    assert not late.defers_change(kinds.ROLE_BASED_GROUP)
+
+
+def test_a_service_that_turns_to_other_pods_keeps_its_ports():
+    """A workload that keeps its old spec listens where it did, whatever the runtime says now."""
+    runner = {**RUNNER, "ports": [{"containerPort": 30000}]}
+    new = planned(rbg(), model(), runtime(engineConfig={"runner": runner}))
+    turned = turn_services(new, OLD).find(SERVICE, "chat-engine")["spec"]
+    wanted, held = (plan.find(SERVICE, "chat-engine")["spec"] for plan in (new, planned(service())))
+    assert wanted["ports"] != held["ports"] and wanted["selector"] != held["selector"]
+    assert (turned["ports"], turned["selector"]) == (held["ports"], wanted["selector"])
 
 
 def held_service(uid: str) -> Whole:

@@ -143,6 +143,19 @@ async def test_a_service_outlives_its_model(site: Site):
         await site.read(CHAT)
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"acceleratorSelector": {"acceleratorClass": "none"}},
+        {"engine": {"acceleratorOverride": {"acceleratorClass": "none"}}},
+    ],
+)
+async def test_an_accelerator_that_no_runtime_has_is_refused_in_an_edit(site: Site, spec: Object):
+    await site.put(model(), runtime(), service())
+    with pytest.raises(ClusterError, match=r"spec\.runtime"):
+        await site.patch(CHAT, {"spec": spec})
+
+
 def test_what_is_being_deleted_is_not_judged():
     bad = service(annotations={"ome.io/autoscalerClass": "vpa"})
     review = {"apiVersion": "admission.k8s.io/v1", "request": {"uid": "u", "object": bad}}
