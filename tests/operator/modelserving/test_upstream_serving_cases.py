@@ -66,6 +66,10 @@ class Gap:
             self.worst = max(self.worst, status["replicas"] - status["availableReplicas"])
 
 
+def running_events(lab: ServingLab) -> list[Object]:
+    return [event for event in lab.all(kinds.EVENT) if event["reason"] == "RoleRunning"]
+
+
 class TestLife:
     async def test_lifecycle(self, lab: ServingLab):
         await start(lab, replicas=1)
@@ -89,6 +93,16 @@ class TestLife:
         await start(lab, role(), replicas=1)
         reasons = {e["reason"] for e in lab.all(kinds.EVENT) if e["involvedObject"]["name"] == "x"}
         assert {"RoleCreating", "RoleRunning"} <= reasons
+
+    async def test_only_instances_that_begin_to_run_are_said_to_run(self, lab: ServingLab):
+        await start(lab, role("a"), role("b"), replicas=1, recoveryPolicy="RoleRecreate")
+        await lab.run(30)
+        before = {e["metadata"]["uid"] for e in running_events(lab)}
+        await lab.delete(kinds.POD, "x-0-b-0-0")
+        await lab.run(60)
+        fresh = [e for e in running_events(lab) if e["metadata"]["uid"] not in before]
+        assert lab.is_done()
+        assert [e["message"] for e in fresh] == ["Role b/b-0 in ServingGroup x-0 is now Running"]
 
     async def test_controller_manager_restart(self, lab: ServingLab):
         """Another operator in the midst of making 25 pods makes the others, and none twice."""

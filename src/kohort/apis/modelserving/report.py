@@ -123,16 +123,22 @@ def _change(
 
 
 def _find_running(snapshot: Snapshot, reading: Reading[Memory]) -> Iterator[RoleChange]:
-    """The instances of groups that the last status did not count as available."""
+    """
+    The instances that have begun to run in groups that the last status did not count as available.
+
+    An instance that was ready before the newest one of its group was made had run all the while.
+    """
     held = int((snapshot.root.get("status") or {}).get("availableReplicas") or 0)
     ready = [group for group in reading.observed.groups if group.phase is Phase.READY]
     fresh = sorted(ready, key=_ready_since, reverse=True)
     for group in fresh[: max(0, len(ready) - held)]:
         name = names.group_name(name_of(snapshot.root), group.ordinal)
+        newest = max((i.made_at for role in group.roles for i in role.instances), default=0.0)
         for role in group.roles:
             for instance in role.instances:
-                own = names.role_id(role.role, instance.ordinal)
-                yield RoleChange(name, role.role, own, RUNNING)
+                if (instance.ready_since or newest) >= newest:
+                    own = names.role_id(role.role, instance.ordinal)
+                    yield RoleChange(name, role.role, own, RUNNING)
 
 
 def _ready_since(group: Group) -> float:
