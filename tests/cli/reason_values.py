@@ -18,6 +18,7 @@ CALLS = {
     "Trouble": 2,
     "_Cause": 0,
     "write_stall": 1,
+    "Decision": 2,  # of a warm-up: the reason goes into its status
 }
 FOLDERS = ("apis", "planning", "views", "controller/reconcile.py", "controller/refusals.py")
 

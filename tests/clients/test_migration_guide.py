@@ -75,6 +75,9 @@ def test_the_commands_of_the_guide_move_a_workload_where_both_have_no_room(tmp_p
         tool = make_tool("kubectl", small.kubeconfig, tmp_path)
         run_commands(section, tool, tmp_path)
         assert tool("get", "lws", "-o", "name").stdout == ""
+        # The status may follow the pods by a second.
+        counted = "--for=jsonpath={.status.availableReplicas}=2"
+        tool("wait", counted, "modelserving/llama-ms", "--timeout=60s")
         listed = tool("get", "modelserving", "llama-ms", "--no-headers").stdout.split()
         assert listed[:4] == ["llama-ms", "2", "2", "2"]
 

@@ -8,6 +8,7 @@ import pytest
 from kohort.apis.modelserving.api import MODEL_SERVING
 from kohort.simulation.faults import CATALOGUE
 from kohort.simulation.faults import draw_scenario as draw_set
+from kohort.simulation.faults.hand_edits import SWAP
 from kohort.simulation.known import SIMULATED, UnknownApi, find_simulated
 from kohort.simulation.modelserving.labels import (
     GROUP_RECREATE,
@@ -30,8 +31,8 @@ from kohort.simulation.scenario_files import ScenarioFile, load_scenario, write_
 SEEDS = 60
 OF_SERVICES = ("edit-shared", "reshape", "switch")  # faults that only InferenceServices have
 # What seeds 0 to 199 of LeaderWorkerSet drew before other APIs were simulated, without the fields
-# that came since.
-DRAWN_BEFORE = "39e53289a2115afe"
+# that came since, and without the few seeds that have got a template that is swapped.
+DRAWN_BEFORE = "8b2b11d4e1e4a26d"
 NEW_FIELDS = (
     *("api", "roles", "rollout", "grace", "role_unavailable", "role_partition"),
     *("after", "rules", "adapters", "drain", "is_ordered", "form", "stateless"),
@@ -40,7 +41,9 @@ NEW_FIELDS = (
 
 def test_seeds_of_one_api_mean_what_they_meant_before_there_were_others():
     names = sorted(set(draw_set(0).__dataclass_fields__) - set(NEW_FIELDS))
-    drawn = [[getattr(draw_set(seed), name) for name in names] for seed in range(200)]
+    scenarios = [draw_set(seed) for seed in range(200)]
+    drawn = [[getattr(s, name) for name in names] for s in scenarios if not s.has(SWAP)]
+    assert len(drawn) > 180
     assert sha256(repr(drawn).encode()).hexdigest()[:16] == DRAWN_BEFORE
 
 
