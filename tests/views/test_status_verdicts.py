@@ -9,11 +9,13 @@ from kohort.apis.api import Api
 from kohort.apis.inferenceservice.accelerator_class import ACCELERATOR_CLASS
 from kohort.apis.inferenceservice.base_model import BASE_MODEL, CLUSTER_BASE_MODEL
 from kohort.apis.rolebasedgroup.warmup.api import ROLE_BASED_GROUP_WARMUP
+from kohort.cli.render.tables import write_change
 from kohort.cluster.objects import Object
 from kohort.views.explain import suggest_commands
 from kohort.views.health import judge
 from kohort.views.picture import Picture, take_picture
 from kohort.views.samples import gather
+from kohort.views.table import make_row
 
 NOW = datetime(2026, 1, 1, 0, 0, 10, tzinfo=UTC)
 SPECS: dict[str, Object] = {
@@ -41,6 +43,12 @@ def take(api: Api, status: Object | None) -> Picture:
     root = {**head, "spec": SPECS[api.kind.name]} | ({} if status is None else {"status": status})
     (sample,) = gather(api, [orjson.dumps(root)], {})
     return take_picture(api, sample, NOW)
+
+
+def test_an_object_without_revisions_shows_none() -> None:
+    row = make_row(take(CLUSTER_BASE_MODEL, {"state": "Ready", "nodesReady": ["a"]}))
+    assert row.revision == ""
+    assert "new" not in write_change(row)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ class Row:
     wanted: int
     ready: int
     updated: int
-    revision: str  # "6", or "5 → 6" while a rollout runs
+    revision: str  # "6", or "5 → 6" while a rollout runs; empty: the kind stores no revisions
     health: Health
     created: datetime | None
     strategy: str
@@ -67,8 +67,8 @@ def select_blocked(rows: Iterable[Row]) -> list[Row]:
 
 
 def describe_revisions(picture: Picture) -> str:
-    """The current revision of a workload, and the target if it is another."""
-    if picture.reading is None:
+    """The current revision and the target if it is another; nothing for kinds without revisions."""
+    if picture.reading is None or picture.api.verbs is None:
         return ""
     wanted = picture.reading.workload.revision
     is_stored = any(revision.key == wanted for revision in picture.revisions)

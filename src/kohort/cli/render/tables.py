@@ -31,7 +31,8 @@ def write_counts(row: Row) -> str:
     """How far a workload is."""
     units = f"role {row.role}: instances" if row.role else "groups"
     ready = f"{units} {row.ready}/{row.wanted} ready"
-    return f"{ready}   revision {row.revision} ({row.updated}/{row.wanted})"
+    updated = f"revision {row.revision}" if row.revision else "updated"
+    return f"{ready}   {updated} ({row.updated}/{row.wanted})"
 
 
 def write_roles(row: Row) -> str:
