@@ -55,7 +55,7 @@ class RolloutPolicy:
 
     @property
     def ready_min(self) -> int:
-        """Units that the rollout must keep ready at every moment."""
+        """Units that the rollout must keep available at every moment."""
         return max(0, self.wanted - self.max_unavailable)
 
 

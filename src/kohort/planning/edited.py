@@ -26,7 +26,8 @@ def spare_edited(
     edited = {g.ordinal for g in state.units if g.is_edited and g.ordinal in serving}
     if not edited:
         return rollout
-    # A group that is ready but not available yet costs one of the budget and adds nothing to it.
+    # A group that is ready but not available yet adds nothing to the budget, and its release costs
+    # nothing. It is not released either once nothing of the budget is left.
     counted = {unit.ordinal for unit in units if unit.is_available}
     given_up = {g.ordinal for g in state.units if _is_given_up(g, rollout, state)}
     left = len(counted - given_up) - policy.ready_min

@@ -1,6 +1,7 @@
 """
 The objects of a group besides instances and pods: revisions, the ConfigMap, and for each role its
-set, the set's revision, its Service and its adapter.
+RoleInstanceSet (here: set), the set's revision, its Service and its adapter. A role whose workload
+type is StatefulSet, Deployment or LeaderWorkerSet has one of these instead of a set.
 
 Server-side apply writes a set whole under upstream's field manager, so that the API server removes
 fields that neither of us sets any more. The operator writes only objects that differ.
@@ -184,7 +185,7 @@ class SetActions:
             yield from self._ensure(labels.ADAPTER, adapter, _MADE_ONCE)
 
     def ensure_delegate(self, role: DelegatedRole) -> Iterator[Action]:
-        """Create or update a role's Deployment (or its like), its Service and its adapter."""
+        """Create or update a role's StatefulSet (or its like), its Service and its adapter."""
         kind, name = role.spec.workload, role.objects.workload_name
         assert kind is not None
         step = self.plan.steps.get(Line(0, role.spec.name))

@@ -2,13 +2,13 @@
 The rollout that never breaks its budget.
 
 The budget is the number of available units, surge included, less the units that an earlier
-step has already released, less the units that must stay ready. The boundary goes down one
+step has already released, less the units that must stay available. The boundary goes down one
 ordinal at a time, and each step costs one if the unit there is ready on another revision, and
 nothing otherwise: a broken old unit serves no traffic and never holds a rollout up (lws#567).
 A unit that is ready but not available yet adds nothing to the budget and costs one all the
 same: were it free, the rollout would take down a whole set that has just started. The rollout
 gives surge back only when every wanted unit has been replaced, and only while enough units
-stay ready.
+stay available.
 
 It begins with as many units as the upstream controller does, so that clients which watch
 the count see the numbers that they know.
@@ -30,7 +30,7 @@ NAMED_MAX = 1_000  # groups that a blocker names; it counts all
 def plan_budgeted(
     units: Sequence[Unit], progress: Progress | None, target: str, policy: RolloutPolicy
 ) -> Rollout:
-    """One step that leaves enough units ready, whatever has failed meanwhile."""
+    """One step that leaves enough units available, whatever has failed meanwhile."""
     if progress is None:
         return Rollout(policy.partition, policy.wanted)
     roster = Roster(units, target)
@@ -69,7 +69,7 @@ def _shelter(roster: Roster, progress: Progress, policy: RolloutPolicy, rolling:
 
 
 class _Step:
-    """One pass over the budget; ``left`` is how many ready units may still go."""
+    """One pass over the budget; ``left`` is how many available units may still go."""
 
     def __init__(self, roster: Roster, progress: Progress, policy: RolloutPolicy) -> None:
         self._roster = roster
@@ -93,9 +93,9 @@ class _Step:
         Another unit may have failed after the step that released them: then released units
         which still run stay and serve in its place.
         """
-        free = len(self._roster.available()) - self._policy.ready_min
+        spare = len(self._roster.available()) - self._policy.ready_min
         serving = [ordinal for ordinal in released if self._roster.is_ready(ordinal)]
-        kept = set(serving[max(0, free) :])
+        kept = set(serving[max(0, spare) :])
         return tuple(ordinal for ordinal in released if ordinal not in kept)
 
     def find_free(self) -> tuple[int, ...]:
@@ -126,7 +126,7 @@ class _Step:
 
     def settle_count(self, boundary: int, rolling: int) -> int:
         """
-        The number of units: all surge until every wanted unit is replaced, then none.
+        The number of units: ``rolling`` until every wanted unit is replaced, then no surge.
 
         While no unit is old but some are missing, the count keeps its surge, since the rollout
         may just have taken the missing units down, and gets no more, since they may have failed.

@@ -77,10 +77,11 @@ class Roster:
 
 def count_while_rolling(policy: RolloutPolicy, unready: int) -> int:
     """
-    The unit count of a rollout while so many of the wanted units are not done.
+    The unit count of a rollout while ``unready`` of the wanted units are not done.
 
-    The rollout gives surge back as it nears its end: unavailable units within
-    maxUnavailable need no extra unit in their place.
+    Unavailable units within maxUnavailable need no extra unit in their place, so the count is
+    lower once no more units are left than there is surge. The compatible strategy counts them
+    anew at each step, as the upstream controller does; the budgeted one always takes all wanted.
     """
     if unready <= policy.surge:
         return policy.wanted + max(0, unready - policy.max_unavailable)

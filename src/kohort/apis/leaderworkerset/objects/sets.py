@@ -1,7 +1,10 @@
 """
 The StatefulSets of a LeaderWorkerSet: one of leaders, and one of workers for each group.
 
-The leader set follows the current spec; its partition keeps old leaders at their revision. A
+The leader set follows the spec that the caller passes: the current one, or that of the oldest
+revision where a new set must bring back groups that a partition keeps. Its partition keeps old
+leaders at their revision, and is what limits a rollout: its ``maxUnavailable`` is only how many
+leaders the StatefulSet controller may replace at once of those that the partition releases. A
 worker set belongs to one incarnation of its leader and has that leader's revision. Claim
 templates of a StatefulSet are immutable, and upstream drops half of the user's fields in them,
 so an existing StatefulSet keeps its own, and a new one gets all of the user's fields.
