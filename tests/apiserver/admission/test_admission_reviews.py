@@ -166,6 +166,17 @@ async def test_the_server_keeps_what_only_it_may_set():
     assert (await world.create(config_map()))["metadata"]["uid"] != "mine"
 
 
+async def test_requests_that_a_webhook_sets_count_for_the_class_of_a_pod():
+    path = "/spec/containers/0/resources/requests"
+    operations = [{"op": "add", "path": path, "value": {"cpu": "1"}}]
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["pods"]}
+    hooks = Hooks(set=lambda request: patching(*operations))
+    world = await world_with(hooks, webhook("set", rules=[rule]))
+    body = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    made = await world.create(body, kinds.POD)
+    assert made["status"]["qosClass"] == "Burstable"
+
+
 async def test_another_namespace_is_refused():
     operations = [{"op": "replace", "path": "/metadata/namespace", "value": "default"}]
     world = await world_with(Hooks(move=lambda request: patching(*operations)), webhook("move"))

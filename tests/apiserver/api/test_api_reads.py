@@ -168,6 +168,14 @@ class TestWatch:
         with pytest.raises(WatchExpired, match="too old resource version: 2"):
             self.open(bench, resource_version="2")
 
+    async def test_a_version_that_is_still_to_come_is_expired(self, bench: Bench):
+        """A client resumes there whose server began anew in memory."""
+        await fill(bench, 1)
+        ahead = bench.api.store.revision + 1
+        with pytest.raises(WatchExpired, match=f"unknown resource version: {ahead}"):
+            self.open(bench, resource_version=str(ahead))
+        assert not self.open(bench, resource_version=str(ahead - 1)).has_events
+
     async def test_a_watcher_that_falls_behind_is_told_once_and_left(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ):

@@ -18,6 +18,7 @@ def write(obj: dict[str, Any]) -> dict[str, Any]:
     made = read(obj)
     behaviour.default(made)
     behaviour.prepare_create(made)
+    behaviour.finish_create(made)
     if row.has_generation:
         made["metadata"]["generation"] = 1
     assert not behaviour.validate(made, None)

@@ -57,6 +57,7 @@ def process(obj: dict[str, Any], old: dict[str, Any] | None) -> list[FieldError]
     behaviour.default(made)
     if old is None:
         behaviour.prepare_create(made)
+        behaviour.finish_create(made)
     else:
         behaviour.prepare_update(made, old)
     behaviour.warn(made, old)
@@ -88,6 +89,7 @@ def test_what_is_stored_of_a_damaged_object_is_read_back_as_it_is(
         return
     behaviour.default(made)
     behaviour.prepare_create(made)
+    behaviour.finish_create(made)
     again = read(copy_of(made))
     behaviour.default(again)
     assert again == made

@@ -18,6 +18,7 @@ def refuse_create(obj: dict[str, Any]) -> list[FieldError]:
     made = read(obj)
     behaviour.default(made)
     behaviour.prepare_create(made)
+    behaviour.finish_create(made)
     return behaviour.validate(made, None)
 
 

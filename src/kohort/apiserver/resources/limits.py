@@ -130,16 +130,7 @@ def apply_limits(ranges: Iterable[Object], pod: Object) -> None:
             resources = container.setdefault("resources", {})
             for field, source in (("limits", "default"), ("requests", "defaultRequest")):
                 for name, amount in (entry.get(source) or {}).items():
-                    if field == "requests" and name in (resources.get("limits") or {}):
-                        given = (resources.get("requests") or {}).get(name)
-                        if given is None and name not in _defaulted(entry):
-                            continue
                     resources.setdefault(field, {}).setdefault(name, amount)
-
-
-def _defaulted(entry: Object) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = entry.get("defaultRequest") or {}
-    return found
 
 
 def find_breaches(ranges: Iterable[Object], pod: Object) -> list[str]:

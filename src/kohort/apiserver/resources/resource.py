@@ -49,8 +49,9 @@ def _no_warnings(obj: Object, old: Object | None) -> list[str]:
 class Behaviour:
     """How objects of one kind are defaulted, prepared, checked and selected."""
 
-    default: Callable[[Object], None] = _nothing  # on every create and update, before admission
+    default: Callable[[Object], None] = _nothing  # on every write, again after mutating webhooks
     prepare_create: Callable[[Object], None] = _nothing  # fields that a user may not set
+    finish_create: Callable[[Object], None] = _nothing  # what follows from the spec after admission
     prepare_update: Callable[[Object, Object], None] = _keep  # (new, old)
     prepare_status: Callable[[Object, Object], None] = _keep  # (new, old), status subresource
     validate: Callable[[Object, Object | None], list[FieldError]] = _valid

@@ -231,8 +231,16 @@ class Store:
         return lambda: subscribers.remove(subscriber)
 
     def since(self, bucket: str, version: int) -> list[Event]:
-        """The events after a version; raises ``WatchExpired`` if the history is shorter."""
+        """
+        The events after a version.
+
+        Raises ``WatchExpired`` if the history is shorter, and if the version is still to come: a
+        store in memory begins anew with its process, and a client that resumes at a version of
+        the former process would keep objects which are gone.
+        """
         home = self.bucket(bucket)
+        if version > self.revision:
+            raise WatchExpired(f"unknown resource version: {version} (current: {self.revision})")
         if version < home.floor:
             raise WatchExpired(f"too old resource version: {version} ({home.floor + 1})")
         recent = list(takewhile(lambda event: event.rv > version, reversed(home.history)))

@@ -4,7 +4,7 @@ List and watch, as a state machine with three states and one step function.
     Unlisted ── first line of a streaming list ──► Filling ── end of it ──► Following
        │  ▲                                           │                       │   │
        │  └──── stream broke ─────────────────────────┘                       │   └─ lines
-       │  └──── 410: the version is forgotten ────────────────────────────────┘
+       │  └──── 410, or the kind is gone ─────────────────────────────────────┘
        └─────── a whole list ────────────────────────────────────────────────►
 
 ``step`` is pure: what happened on the wire goes in; the next state, the events for

@@ -3,9 +3,11 @@ Watches: streams of all changes after a version.
 
 Events since the version come from the history, later ones from the store as they are
 committed; the watch fills one queue from both in the same moment, so no event falls
-between them and none comes twice. A bookmark names a version only after all events up
-to it: a client that resumes there would miss earlier ones for ever. A selector changes
-what its watcher sees: an object that no longer matches is reported as deleted.
+between them and none comes twice. ``ApiServer.watch`` flushes the store before: without it the
+history would hold events that are not committed yet, and they would come twice. A bookmark
+names a version only after all events up to it: a client that resumes there would miss
+earlier ones for ever. A selector changes what its watcher sees: an object that no longer
+matches is reported as deleted.
 
 Where a conversion webhook makes the watched version, events wait in the queue as they
 were stored until they are read. If the webhook fails, they keep waiting, in their order,

@@ -223,6 +223,7 @@ async def _take_steps(
     await work_with_views(context, size, shape)
     if old is None:
         fill_create(context, target, obj)
+        target.resource.behaviour.finish_create(obj)
     else:
         fill_update(context, target, obj, old)
     return await _admit(context, review, size)
@@ -353,6 +354,8 @@ async def _admit(context: Context, review: Review, size: int) -> Object:
         if "managedFields" in obj["metadata"]:
             changed["metadata"]["managedFields"] = obj["metadata"]["managedFields"]
         _default(target.resource, changed)
+        if review.old is None:
+            target.resource.behaviour.finish_create(changed)
     await context.aside(size, checking(target, changed, review.old))
     review.obj = changed
     await context.admission.validate(review)

@@ -2,7 +2,7 @@
 Fields that the server sets from other stored objects: allocated addresses, priorities.
 
 Each rule is for one kind, and looks at other objects of the store. What needs
-no look at the store is a default and belongs to the kind's behaviour.
+no look at the store belongs to the kind's behaviour: ``default``, ``prepare_create``.
 """
 
 from collections.abc import Callable

@@ -40,7 +40,7 @@ _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
 def prepare_pod(pod: Object) -> None:
-    """Set the server's fields of a new pod: priority 0 without a class, and a Pending status."""
+    """Set the server's fields of a new pod: account, priority 0 without a class, Pending status."""
     spec = pod["spec"]
     admit_pod_spec(spec)
     if not spec.get("priorityClassName"):
@@ -48,7 +48,7 @@ def prepare_pod(pod: Object) -> None:
         spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
     if spec.get("terminationGracePeriodSeconds", 0) < 0:
         spec["terminationGracePeriodSeconds"] = 1
-    status: Object = {"phase": "Pending", "qosClass": quality_of(spec)}
+    status: Object = {"phase": "Pending"}
     if spec.get("schedulingGates"):
         status["conditions"] = [
             {
@@ -63,8 +63,13 @@ def prepare_pod(pod: Object) -> None:
     pod["status"] = status
 
 
+def finish_pod(pod: Object) -> None:
+    """Set the QoS class, once LimitRanges and webhooks have set requests and limits."""
+    pod["status"] = {**(pod.get("status") or {}), "qosClass": quality_of(pod["spec"])}
+
+
 def prepare_pod_update(pod: Object, old: Object) -> None:
-    """Keep the status, and the values that admission chose at creation."""
+    """Keep the status and the priority; set a missing account and the tolerations again."""
     keep_status(pod, old)
     admit_pod_spec(pod["spec"])
     for field in ("priority", "preemptionPolicy"):
@@ -296,6 +301,7 @@ KINDS = (
             validate_status=validate_pod_status,
             default=default_pod,
             prepare_create=prepare_pod,
+            finish_create=finish_pod,
             prepare_update=prepare_pod_update,
             prepare_status=prepare_pod_status,
             fields=pod_fields,

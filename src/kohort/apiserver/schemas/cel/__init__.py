@@ -1,9 +1,10 @@
 """
 CEL: the rules of custom kinds and the conditions of webhooks.
 
-Expressions are compiled once, when their owner is read. One that uses a
-function which is missing here raises ``ExpressionError`` then, so that it is
-refused with its owner and never skipped.
+The rules of a definition are compiled when it is written, to check them, and once more when its
+first object is checked; conditions of webhooks when their configuration is read. An expression
+that uses a function which is missing here raises ``ExpressionError`` when its owner is written,
+so that it is refused with its owner and never skipped.
 """
 
 from kohort.apiserver.schemas.cel.conditions import compile_condition

@@ -2,8 +2,9 @@
 Validation rules (``x-kubernetes-validations``): compiled, and evaluated on objects.
 
 Only the places of a schema that hold rules are visited. A rule that speaks of
-the old value runs on updates, where the value has a counterpart; any other
-rule is silent about a value that the update did not change.
+the old value runs on updates, where the value has a counterpart; with
+``optionalOldSelf`` it always runs. Any other rule runs as well, but its fault is
+dropped where the update did not change the value.
 """
 
 import re
