@@ -5,7 +5,9 @@ Objects stay encoded: the caches decode only the fields they need. A line of a
 watch may be megabytes long, so lines are joined from chunks of any size. A user who may
 store an object of free form chooses how deep it is, and decoders recurse: an answer
 that is too deep for them is read again without the values below any depth in use, so
-that one deep object does not make the whole list unreadable.
+that one deep object does not make the whole list unreadable. The two decoders have different
+limits, and that of msgspec differs between versions of Python; an object that leaves here can
+be decoded by both.
 """
 
 import re
@@ -56,7 +58,7 @@ class Page(msgspec.Struct, frozen=True):
 def read_page(body: bytes) -> Page:
     """The objects of a list, each a copy that does not keep the whole answer alive."""
     page = _decode(_lists, body)
-    items = [bytes(item) for item in page.items or ()]
+    items = [_flatten(bytes(item)) for item in page.items or ()]
     return Page(items, page.metadata.resource_version, page.metadata.continue_from or "")
 
 
@@ -79,7 +81,7 @@ def read_line(line: bytes) -> WatchEvent:
     change = _decode(_lines, line)
     if change.type == "ERROR":
         raise _read_failure(bytes(change.object))
-    return WatchEvent(change.type, bytes(change.object))
+    return WatchEvent(change.type, _flatten(bytes(change.object)))
 
 
 def _decode(decoder: "msgspec.json.Decoder[_T]", body: bytes) -> _T:
@@ -90,6 +92,17 @@ def _decode(decoder: "msgspec.json.Decoder[_T]", body: bytes) -> _T:
             return decoder.decode(cut_deep(body))
     except msgspec.MsgspecError as error:
         raise _garbled(error) from error
+
+
+def _flatten(raw: bytes) -> bytes:
+    """An object that orjson can decode; only one with many brackets can be too deep for it."""
+    if raw.count(b"{") + raw.count(b"[") <= DEPTH_MAX:
+        return raw
+    try:
+        orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        return cut_deep(raw) if "depth limit" in str(error) else raw
+    return raw
 
 
 def cut_deep(body: bytes, limit: int = DEPTH_MAX) -> bytes:
