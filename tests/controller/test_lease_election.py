@@ -1,6 +1,7 @@
 """Leader election in virtual time, on an API without sockets."""
 
 import asyncio
+from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
@@ -11,7 +12,7 @@ from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import NotFound, Unavailable
 from kohort.cluster.kinds import LEASE
 from kohort.cluster.port import Address
-from kohort.controller.lease import Claim, Election, LeaseTerms, judge_claim
+from kohort.controller.lease import Claim, Election, LeaseTerms, judge_claim, write_claim
 from kohort.simulation.virtual_loop import run_virtually
 
 PLACE = Address(LEASE, "system", "leader")
@@ -48,6 +49,14 @@ def candidate(cluster: Any, name: str) -> Election:
 
 def seconds() -> float:
     return asyncio.get_running_loop().time()
+
+
+@pytest.mark.parametrize(("seconds", "renew"), [(10.9, 10.5), (15.0, 10.0), (0.4, 0.3)])
+def test_no_other_may_take_a_lease_that_its_holder_may_still_use(seconds, renew):
+    """The object has whole seconds only, and candidates judge by the object."""
+    terms = LeaseTerms("leader", "system", "me", seconds, renew)
+    spec = write_claim({}, terms, datetime(2026, 1, 1, tzinfo=UTC))
+    assert judge_claim(spec, "you", renew) is Claim.WAIT
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import asyncio
 import socket
 
 import pytest
-from process_world import HELD, make_api, read_holder, running, until
+from process_world import HELD, WritingCluster, make_api, read_holder, running, until
 
 from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import KohortError
@@ -84,6 +84,29 @@ async def test_one_that_loses_its_lease_ends_with_an_error():
         with pytest.raises(LeaseLost, match=r"b8b2488c\.x-k8s\.io is lost"):
             await asyncio.wait_for(one.task, 20)
     assert await read_holder(api) == "thief"
+
+
+class GarbledLease(WritingCluster):
+    """A cluster whose answer to one renewal turns into something that is no lease."""
+
+    is_garbled = False
+
+    async def update(self, address, obj):
+        answer = await super().update(address, obj)
+        if self.is_garbled and address == HELD:
+            self.is_garbled = False
+            raise TypeError("this is no lease")
+        return answer
+
+
+async def test_an_unexpected_failure_of_the_election_ends_the_process():
+    """It was swallowed as if the lease were lost, while writes still went out."""
+    api = make_api()
+    async with running(api, "a", cluster=GarbledLease) as one:
+        await until(lambda: one.is_working, one.task)
+        one.cluster.is_garbled = True
+        with pytest.raises(TypeError, match="this is no lease"):
+            await asyncio.wait_for(one.task, 20)
 
 
 async def test_without_an_election_there_is_no_lease():

@@ -58,7 +58,7 @@ class Result(StrEnum):
     TAKEN = "Taken"  # a create met an existing object of another owner
     REFUSED = "Refused"  # the API server rejects it: do not retry before something changes
     FAILED = "Failed"  # the result is unknown: try again later
-    SKIPPED = "Skipped"  # not sent, since a create of the same kind failed; has its error
+    SKIPPED = "Skipped"  # not sent: a create of the same kind failed, or writes are withheld
 
 
 # In these forms a patch has the shape of the object that it patches.

@@ -7,10 +7,12 @@ of the lease carries the version that was read, so of two candidates that write 
 
 The holder renews each ``retry_seconds``. If that has not succeeded for ``renew_seconds`` it
 no longer holds the lease, whatever the object says, and that is earlier than any other
-candidate may take it. The operator checks ``is_held`` before each action that writes.
+candidate may take it: the duration in the object is a whole number of seconds, so it is rounded
+up. The operator checks ``is_held`` before it begins an action; one action may be several requests.
 """
 
 import asyncio
+import math
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -59,7 +61,7 @@ def write_claim(spec: Object, terms: LeaseTerms, now: datetime) -> Object:
     held = {
         **spec,
         "holderIdentity": terms.identity,
-        "leaseDurationSeconds": max(1, int(terms.lease_seconds)),
+        "leaseDurationSeconds": max(1, math.ceil(terms.lease_seconds)),
         "renewTime": stamp,
     }
     if spec.get("holderIdentity") != terms.identity:

@@ -206,6 +206,8 @@ class Process:
             kept = asyncio.create_task(leadership.keep())
             try:
                 await asyncio.wait([work, kept], return_when=asyncio.FIRST_COMPLETED)
+                if kept.done():
+                    await kept  # raises what was unexpected; a lost lease is no error here
                 if work.done():
                     await work
                     return
