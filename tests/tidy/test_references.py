@@ -163,10 +163,3 @@ def test_tests_that_a_table_names_exist():
         for name in re.findall(r"def (test_\w+)\(", text)
     }
     assert named and named <= held
-
-
-def test_every_defect_of_role_based_groups_names_its_tests():
-    section = DEFECTS.split("## RoleBasedGroup\n")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| (\d+) \|.*?\| ([^|]*) \|$", section, re.MULTILINE)
-    assert [int(number) for number, _ in rows] == list(range(1, 26))
-    assert all("`test_" in tests for _, tests in rows)

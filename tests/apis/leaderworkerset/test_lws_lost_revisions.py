@@ -46,8 +46,10 @@ def test_a_revision_that_no_leader_or_only_one_on_its_way_out_names_is_not_made_
     assert find(STORED, leader=leaving) == []
 
 
-def test_an_unreadable_revision_or_one_of_another_owner_is_not_made_again():
+def test_an_unreadable_revision_or_one_of_another_controller_is_not_made_again():
     owner = {**STORED["metadata"]["ownerReferences"][0], "uid": "another"}
-    foreign = {**STORED["metadata"], "ownerReferences": [owner]}
-    assert find({**STORED, "metadata": foreign}) == []
+    beside = {**STORED["metadata"]["ownerReferences"][0], "controller": False}
+    for reference in (owner, beside):
+        foreign = {**STORED["metadata"], "ownerReferences": [reference]}
+        assert find({**STORED, "metadata": foreign}) == []
     assert find({**STORED, "data": {"spec": 5}}) == []

@@ -4,7 +4,7 @@ import pytest
 from api_builders import Bench
 
 from kohort.apiserver.api.admission import NoAdmission, Review
-from kohort.apiserver.api.requests import Target
+from kohort.apiserver.api.requests import ListOptions, Target
 from kohort.cluster.errors import Forbidden, NotFound
 from kohort.cluster.kinds import DEFINITION
 from kohort.cluster.objects import Kind, Object, is_true
@@ -60,6 +60,19 @@ async def test_a_definition_takes_its_objects_with_it(bench: Bench):
     assert not exists(bench)
     with pytest.raises(NotFound):
         bench.api.target(WIDGET)
+
+
+async def test_a_watch_ends_with_its_kind_after_the_last_event(bench: Bench):
+    """Otherwise a client waits for ever for objects of a kind that is not there."""
+    await bench.create(DEFINITION, definition())
+    await bench.create(WIDGET, widget("a"))
+    target = bench.api.target(WIDGET)
+    watch = bench.api.watch(target, ListOptions(), initial=True, bookmarks=False)
+    listeners = len(bench.api.registry.listeners)
+    await bench.delete(DEFINITION, NAME)
+    assert [event.type for event in await watch.batch()] == ["ADDED", "DELETED"]
+    assert watch.is_closed
+    assert len(bench.api.registry.listeners) == listeners - 1
 
 
 async def test_a_definition_waits_for_its_last_object(bench: Bench):

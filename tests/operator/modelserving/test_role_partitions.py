@@ -1,15 +1,20 @@
 """Instances below the partition of their role come back as they were, even if all else has gone."""
 
+from typing import Any
+
 import pytest
+from gang_lab import VOLCANO, define_pod_groups
 from serving_lab import Refusing, ServingLab, role, start
 
+from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.apiserver.api.requests import Patch, WriteOptions
 from kohort.cluster import kinds
-from kohort.cluster.objects import labels_of
+from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.cluster.port import PatchType
 
 HASH = "modelserving.volcano.sh/role-template-hash"
 REVISION = "modelserving.volcano.sh/revision"
+PAIR = ("x-0-decode-0-0", "x-0-decode-0-1")
 
 
 async def start_kept(lab: ServingLab, *, instances: int, groups: int) -> None:
@@ -82,14 +87,61 @@ async def test_a_role_that_the_kept_revision_lacks_is_made_from_the_new_template
     assert image_of(lab, "x-0-decode-0-0") == "engine:1"
 
 
-async def test_a_kept_instance_whose_label_was_edited_gets_no_worker_of_the_new_revision(
-    lab: ServingLab,
-):
-    found = role(replicas=1, workers=1, partition=1)
-    await start(lab, found, replicas=1, rolloutStrategy={"type": "RoleRollingUpdate"})
-    target = lab.api.target(kinds.POD, lab.namespace, "x-0-decode-0-0")
-    body = {"metadata": {"labels": {REVISION: "foreign"}}}
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kubectl"))
+async def test_the_gang_of_a_new_group_is_made_for_the_instance_that_its_partition_keeps():
+    """A gang that counts a worker which never comes would not be placed until it is patched."""
+    lab = ServingLab(VOLCANO)
+    await lab.open()
+    await define_pod_groups(lab)
+    found = role(replicas=2, workers=1, partition=1)
+    rollout = {"type": "RoleRollingUpdate"}
+    await start(lab, found, replicas=1, rolloutStrategy=rollout, schedulerName="volcano")
     await lab.set_field("/spec/template/roles/0/workerReplicas", 2)
     await lab.run(90)
-    assert sorted(lab.pods()) == ["x-0-decode-0-0", "x-0-decode-0-1"]
+    seen: list[Object] = []
+    bucket = lab.api.registry.of(POD_GROUP).bucket
+    lab.api.store.subscribe(bucket, lambda event: seen.append(event.entry.decode()))
+    await lab.set_field("/spec/replicas", 2)
+    await lab.run(90)
+    first = next(gang for gang in seen if name_of(gang) == "x-1")
+    assert [part["subGroupSize"] for part in first["spec"]["subGroupPolicy"]] == [2]
+    await lab.close()
+
+
+async def start_relabelled(lab: ServingLab, strategy: str, *pods: str, **spec: Any) -> None:
+    """A kept unit of two pods, some of which name no revision, and a template with two workers."""
+    kept: Any = {"partition": 1}
+    by_role = strategy == "RoleRollingUpdate"
+    rollout = {"type": strategy} if by_role else {"type": strategy, **configure(**kept)}
+    found = role(replicas=1, workers=1, **(kept if by_role else {}))
+    await start(lab, found, replicas=1, rolloutStrategy=rollout, **spec)
+    for pod in pods:
+        target = lab.api.target(kinds.POD, lab.namespace, pod)
+        body = {"metadata": {"labels": {REVISION: "foreign", HASH: "foreign"}}}
+        await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kubectl"))
+    await lab.set_field("/spec/template/roles/0/workerReplicas", 2)
+    await lab.run(90)
+
+
+def configure(**configuration: Any) -> dict[str, Any]:
+    return {"rollingUpdateConfiguration": configuration}
+
+
+@pytest.mark.parametrize("strategy", ["RoleRollingUpdate", "ServingGroupRollingUpdate"])
+@pytest.mark.parametrize("edited", [PAIR[:1], PAIR])
+async def test_a_kept_unit_whose_labels_were_edited_gets_no_worker_of_the_new_revision(
+    lab: ServingLab, edited: tuple[str, ...], strategy: str
+):
+    await start_relabelled(lab, strategy, *edited)
+    assert sorted(lab.pods()) == list(PAIR)
+    assert lab.status()["availableReplicas"] == 1
+
+
+async def test_a_kept_unit_whose_labels_were_edited_gets_a_lost_worker_back_as_it_was(
+    lab: ServingLab,
+):
+    await start_relabelled(lab, "RoleRollingUpdate", *PAIR, recoveryPolicy="None")
+    await lab.set_image("engine:2")
+    await lab.run(60)
+    await lab.delete(kinds.POD, PAIR[1])
+    await lab.run(90)
+    assert [image_of(lab, name) for name in sorted(lab.pods())] == ["engine:1", "engine:1"]

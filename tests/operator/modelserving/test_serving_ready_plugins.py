@@ -16,9 +16,14 @@ from kohort.apis.modelserving.plugins.plugin import Plugin
 
 class Ready(Plugin):
     asked = []
+    seen = {}  # by pod: the images in the workload that the plugin was given, and in the pod
 
     def on_pod_ready(self, request):
         Ready.asked.append(request.pod["metadata"]["name"])
+        roles = request.model_serving["spec"]["template"]["roles"]
+        template = next(r for r in roles if r["name"] == request.role_name)["entryTemplate"]
+        images = [s["containers"][0]["image"] for s in (template["spec"], request.pod["spec"])]
+        Ready.seen[request.pod["metadata"]["name"]] = images
         if (self.spec.config or {}).get("fails"):
             raise ValueError("no line to the registry")
         node = request.pod["spec"]["nodeName"]
@@ -45,6 +50,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(tmp_path))
     load_registry.cache_clear()
     load_registry()["ready"].asked.clear()  # type: ignore[attr-defined]
+    load_registry()["ready"].seen.clear()  # type: ignore[attr-defined]
     yield
     load_registry.cache_clear()
 
@@ -88,6 +94,25 @@ async def test_each_pod_is_told_of_once_by_whichever_operator(lab: ServingLab):
     before = lab.api.store.revision
     await lab.run(300)
     assert lab.api.store.revision == before
+
+
+@pytest.mark.parametrize("strategy", ["ServingGroupRollingUpdate", "RoleRollingUpdate"])
+async def test_a_plugin_sees_the_roles_of_the_revision_that_a_ready_pod_has(
+    lab: ServingLab, strategy: str
+):
+    by_role = strategy == "RoleRollingUpdate"
+    found = role(replicas=2, workers=0, partition=1) if by_role else role(workers=0)
+    rollout: Object = {"type": strategy}
+    if not by_role:
+        rollout["rollingUpdateConfiguration"] = {"partition": 1}
+    await start(lab, found, replicas=1 if by_role else 2, rolloutStrategy=rollout)
+    await lab.set_image("engine:2", parts=("entryTemplate",))
+    await lab.run(90)
+    await lab.set_field("/spec/plugins", plugin())
+    await lab.run(5)
+    kept, updated = sorted(lab.pods())
+    seen = load_registry()["ready"].seen  # type: ignore[attr-defined]
+    assert seen == {kept: ["engine:1"] * 2, updated: ["engine:2"] * 2}
 
 
 async def test_a_plugin_that_fails_is_named_and_pods_serve_all_the_same(lab: ServingLab):

@@ -1,19 +1,5 @@
 """
-The cases of upstream's unit tests that need an operator, and where the others are.
-
-| case | test |
-|---|---|
-| validators: names, replicas, rollout, gang, workers, recovery | ``test_serving_validation.py`` |
-| missing ordinals; scale-down by priority, cost and partition | ``tests/planning/test_scale.py`` |
-| rolling updates of groups and roles, Deleting skipped | ``tests/planning/test_line_budget.py`` |
-| scale-up below a partition, templates of old revisions | ``test_upstream_serving_cases.py`` |
-| selector, revisions, readiness and counts of the status | ``test_serving_status.py`` |
-| pods without a role hash | ``test_serving_adoption.py`` |
-| requirements, queue and topology of PodGroups | ``test_serving_gangs.py`` |
-| plugins: order, scope, errors, types; the demo plugin | ``test_serving_plugins.py`` |
-| revisions: stable, read, numbered, changing nothing | ``test_serving_revisions.py`` |
-| a LeaderWorkerSet as a ModelServing | ``tests/apis/bridges/test_conversion_table.py`` |
-| all else | here |
+Cases of upstream's unit tests that need an operator; ``test_upstream_case_tables.py`` lists all.
 """
 
 import pytest
@@ -22,6 +8,7 @@ from gang_lab import VOLCANO, define_pod_groups
 from serving_lab import Refusing, ServingLab, role, serving, start
 
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
+from kohort.apiserver.api.requests import DeleteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
@@ -108,4 +95,21 @@ async def test_pod_groups_come_when_their_kind_is_served_and_are_done_without_be
     await lab.run(120)
     gangs: list[Object] = lab.all(POD_GROUP)
     assert {name_of(gang) for gang in gangs} == {"x-0", "x-1"}
+    await lab.close()
+
+
+async def test_pods_come_back_after_the_kind_of_pod_groups_was_taken_away():
+    lab = ServingLab(VOLCANO)
+    await lab.open()
+    await define_pod_groups(lab)
+    await lab.apply(serving(role(), schedulerName="volcano"))
+    await lab.until(lab.is_done)
+    target = lab.api.target(kinds.DEFINITION, "", "podgroups.scheduling.volcano.sh")
+    await lab.api.delete(target, DeleteOptions())
+    await lab.run(30)
+    before = lab.uids()
+    await lab.delete(kinds.POD, "x-0-decode-0-0")
+    await lab.run(10)
+    await lab.until(lab.is_done)
+    assert lab.uids()["x-0-decode-0-0"] != before["x-0-decode-0-0"]
     await lab.close()

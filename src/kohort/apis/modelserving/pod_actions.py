@@ -234,8 +234,8 @@ class PodActions:
         context = self.reading.memory.context
         chain = build_chain(context.spec.plugins, load_registry())
         if chain.hears_ready:
-            maker = self._find_maker(context.target.revision)
-            yield from ReadyActions(self.snapshot, self.reading, chain, maker).list_patches()
+            found = ReadyActions(self.snapshot, self.reading, chain, self._find_maker)
+            yield from found.list_patches()
 
 
 def _instances_of(group: Group, role: str) -> dict[int, Instance]:

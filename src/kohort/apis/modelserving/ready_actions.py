@@ -4,10 +4,11 @@ Calls of plugins for pods that have become ready.
 The operator calls each plugin once each time that a pod becomes ready: one patch writes the labels
 and annotations that plugins return, and the time of that readiness, so that no process calls them
 again. A plugin that fails is called again in the next reconcile, and reported meanwhile. It gets
-the pod as it was made, with its current labels, annotations, node and conditions.
+the pod as it was made, with its current labels, annotations, node and conditions, and the workload
+with the roles of the pod's revision, as when the pod was made.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kohort.apis.api import Reading, Snapshot
@@ -32,7 +33,7 @@ class ReadyActions:
     snapshot: Snapshot
     reading: Reading[Memory]
     chain: Chain
-    maker: PodMaker  # of the revision in force: the spec that plugins see
+    find_maker: Callable[[str], PodMaker]  # by revision
 
     def list_patches(self) -> Iterator[Action]:
         """A patch for each pod that became ready since the plugins were last called."""
@@ -58,20 +59,20 @@ class ReadyActions:
         yield Patch(address, {"metadata": change}, why=f"pod {metadata.name} became ready")
 
     def _make_request(self, pod: ServingPod) -> HookRequest | None:
-        place, serving = pod.place, self.snapshot.root
-        context = self.reading.memory.context
+        place, context = pod.place, self.reading.memory.context
         revision = pod.metadata.labels.get(labels.REVISION, "")
         role = find_role(context, revision, place.role) if place else None
         if place is None or role is None:
             return None
         where = InstancePlace(place.group, role, place.instance)
-        made = self.maker.make(where, place.index)
+        maker = self.find_maker(revision)
+        made = maker.make(where, place.index)
         if isinstance(made, PluginFailure):
             self.reading.memory.failures.append(made)
             return None
         return HookRequest(
-            model_serving=serving,
-            serving_group=where.group_name(serving),
+            model_serving=maker.serving,
+            serving_group=where.group_name(maker.serving),
             role_name=role.name,
             role_id=where.role_id,
             is_entry=place.index == 0,

@@ -54,6 +54,7 @@ def _judge(context: Context, group: Group) -> GroupState:
         is_ready=group.phase is Phase.READY,
         is_leaving=group.phase is Phase.LEAVING,
         is_updated=group.revision == context.target.revision,
+        is_stored=group.revision in context.templates,
         lacks_kept=context.rolls_by_role and any(_lacks_kept(context, r) for r in group.roles),
     )
 

@@ -40,6 +40,7 @@ class GroupState:
     is_leaving: bool = False
     is_updated: bool = False  # whether it has the target revision
     lacks_kept: bool = False  # an instance is missing that the partition of its role protects
+    is_stored: bool = True  # whether a ControllerRevision holds its revision
 
 
 def write_status(
@@ -90,17 +91,23 @@ def find_claim(spec: ServingSpec, groups: Sequence[GroupState]) -> tuple[str, st
 
 
 def find_current_revision(held: str, groups: Sequence[GroupState], revision: str) -> str:
-    """The revision that is being replaced: the stored one, or else the most frequent.
+    """
+    The revision that is being replaced: the one in the status, or else the most frequent.
 
-    Of two that are equally frequent, that of the lowest ordinal is taken.
+    Of two that are equally frequent, that of the lowest ordinal is taken. A revision that is not
+    stored may be a label that another client wrote: it replaces none that the status has, since
+    the operator would no longer know what protected units are made from.
     """
     outdated = [group.revision for group in groups if not group.is_updated]
     if not outdated:
         return revision
     if held in outdated:
         return held
+    stored = [group.revision for group in groups if group.is_stored and not group.is_updated]
+    if held and not stored:
+        return held
     # Counted in the order of ordinals, and the first of the most frequent is taken.
-    return Counter(outdated).most_common(1)[0][0]
+    return Counter(stored or outdated).most_common(1)[0][0]
 
 
 def _find_kept_revision(spec: ServingSpec, old: Object, groups: Sequence[GroupState]) -> str:

@@ -75,7 +75,7 @@ class Registry:
         for versions in self._custom.values():
             self._all.update((_address(r.kind), r) for r in versions)
         self.generation += 1
-        for listener in self.listeners:
+        for listener in tuple(self.listeners):
             listener()
 
     def storage_kinds(self) -> list[Resource]:

@@ -52,13 +52,13 @@ class PodMaker:
 
     def __init__(
         self,
-        serving: Object,  # with the roles of that revision
+        serving: Object,
         revision: str,
         role_hashes: Mapping[str, str],
         chain: Chain,
         joining: Joining | None = None,
     ) -> None:
-        self._serving = serving
+        self.serving = serving  # with the roles of that revision
         self._spec: ServingSpec = read_spec(serving)
         self._revision = revision
         self._role_hashes = role_hashes
@@ -72,8 +72,8 @@ class PodMaker:
         if self._joining is not None:
             pod = self._join(pod, place, index, self._joining)
         request = HookRequest(
-            model_serving=self._serving,
-            serving_group=place.group_name(self._serving),
+            model_serving=self.serving,
+            serving_group=place.group_name(self.serving),
             role_name=place.role.name,
             role_id=place.role_id,
             is_entry=index == 0,
@@ -83,7 +83,7 @@ class PodMaker:
         return made if isinstance(made, PluginFailure) else self._protect(made, place, index)
 
     def _make_base(self, place: InstancePlace, index: int) -> Object:
-        serving = self._serving
+        serving = self.serving
         template: Object = orjson.loads(orjson.dumps(place.role.template_of(index)))
         entry = place.entry_name(serving)
         values = {
@@ -110,21 +110,21 @@ class PodMaker:
 
     def _marks(self, place: InstancePlace, index: int) -> dict[str, str]:
         marks = {
-            **instance_marks(self._serving, place),
+            **instance_marks(self.serving, place),
             labels.REVISION: self._revision,
             labels.ROLE_TEMPLATE_HASH: self._role_hashes.get(place.role.name, ""),
         }
         return {**marks, labels.ENTRY: "true"} if index == 0 else marks
 
     def _notes(self, place: InstancePlace, index: int) -> dict[str, str]:
-        notes = place_notes(self._serving, place, index)
+        notes = place_notes(self.serving, place, index)
         return {**notes, labels.NETWORK_TOPOLOGY: self._topology} if self._topology else notes
 
     def _join(self, pod: Object, place: InstancePlace, index: int, joining: Joining) -> Object:
         dialect, spec = joining.dialect, self._spec
-        own, notes = labels_of(self._serving), annotations_of(self._serving)
+        own, notes = labels_of(self.serving), annotations_of(self.serving)
         membership = Membership(
-            gang=place.group_name(self._serving),
+            gang=place.group_name(self.serving),
             size=count_pods(spec.roles),
             index=number_pod(spec.roles, place.role.name, place.instance, index),
             queue=dialect.find_queue(own, notes),
@@ -146,14 +146,14 @@ class PodMaker:
             **pod,
             "metadata": {
                 **metadata,
-                "name": place.pod_name(self._serving, index),
-                "namespace": namespace_of(self._serving),
+                "name": place.pod_name(self.serving, index),
+                "namespace": namespace_of(self.serving),
                 "labels": {**_free(labels_of(pod)), **self._marks(place, index)},
                 "annotations": {
                     **_free(annotations_of(pod)),
                     **self._notes(place, index),
                 },
-                "ownerReferences": [owner_reference(self._serving)],
+                "ownerReferences": [owner_reference(self.serving)],
             },
         }
 

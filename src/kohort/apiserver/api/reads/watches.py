@@ -57,6 +57,7 @@ class Watch:
         self._signal = Signal()
         self._stop: Callable[[], None] = _nothing
         self.is_closed = False
+        self._is_ending = False
 
     def start(self, version: int, *, initial: bool, bookmarks: bool) -> None:
         """Begin after a version, or with the current state as events of their own."""
@@ -70,8 +71,16 @@ class Watch:
             for event in self._context.store.since(bucket, version):
                 self._offer(event)
         self._stop = self._context.store.subscribe(bucket, self._offer)
+        self._context.registry.listeners.append(self._end_unserved)
         self._has_begun = not self._queue
         if self._queue:
+            self._signal.set()
+
+    def _end_unserved(self) -> None:
+        """End after the last event once the kind is no longer served: a client has to list anew."""
+        kind = self.target.resource.kind
+        if self._context.registry.find(kind.group, kind.version, kind.plural) is None:
+            self._is_ending = True
             self._signal.set()
 
     def _begin(self) -> ListOptions:
@@ -147,12 +156,15 @@ class Watch:
         """All waiting events; without any, wait for the next ones or for a due bookmark."""
         try:
             async with timeout(bookmark_seconds):
-                while not self._queue and not self.is_closed:
+                while not self._queue and not self.is_closed and not self._is_ending:
                     self._signal.clear()
                     await self._signal.wait()
         except TimeoutError:
             return await self.catch_up()
-        return await self._convert(self._take())
+        events = await self._convert(self._take())
+        if self._is_ending and not self._queue:
+            self.close()
+        return events
 
     async def catch_up(self) -> list[WatchEvent]:
         """All waiting events, and a bookmark after them."""
@@ -229,6 +241,9 @@ class Watch:
         """Stop the subscription; a watch that fell behind has done so before it is closed."""
         stop, self._stop = self._stop, _nothing
         stop()
+        listeners = self._context.registry.listeners
+        if self._end_unserved in listeners:
+            listeners.remove(self._end_unserved)
 
 
 def _nothing() -> None:
