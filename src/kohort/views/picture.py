@@ -92,7 +92,8 @@ class Picture:
     def is_moving(self) -> bool:
         """Whether the plan has a step to take now."""
         reading, decided = self.reading, self.plan
-        if reading is None or decided is None:
+        has_groups = self.api.read_verdict(self.root) is None
+        if reading is None or decided is None or not has_groups:
             return False
         rollout, progress = decided.step.rollout, reading.observed.progress
         if progress is None or not progress.is_seen:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from kohort.apis.api import StoredRevision, UserVerbs
+from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.apis.rolebasedgroup.spec import read_spec
 from kohort.apis.rolebasedgroup.verbs import VERBS as GROUP
@@ -59,6 +60,7 @@ def _list_in_place_only(root: Object) -> tuple[str, ...]:
 
 
 SET_VERBS = UserVerbs(
+    carrier_of=lambda root, settings: labels.KIND.name + "s",
     list_revisions=lambda snapshot: (),
     go_back=_go_back,
     hold=_change(GROUP.hold),
