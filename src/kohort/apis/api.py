@@ -235,6 +235,10 @@ class UserVerbs:
     list_patches: Callable[[Object, str], dict[str, Object]] = lambda root, role: {}
     # Why no rollout can be held back, as the end of a sentence; empty: it can.
     cannot_pause: str = ""
+    # Why none are stored, and what to do instead, as the end of a sentence; empty: they are.
+    no_revisions: str = ""
+    # Roles of a template that may only be updated in place, where the planner sees no roles.
+    list_in_place_only: Callable[[Object], tuple[str, ...]] = lambda root: ()
     # How many pods of one unit of a role are made from each pod template, by its field.
     count_pods: Callable[[Object, str], dict[str, int]] = lambda root, role: {}
 

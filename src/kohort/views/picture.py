@@ -82,15 +82,18 @@ class Picture:
         held = self.held
         if not held or "" in held:
             return bool(held)
-        report = self.plan.report if self.plan else None
-        asked = {self.role} if self.role else {r for r, c in _roles(report) if c.is_updating}
+        known = dict(_roles(self.plan.report if self.plan else None))
+        if not known and self.api.verbs is not None:  # the roles roll below this object
+            return set(self.api.verbs.list_roles(self.root)) <= set(held)
+        asked = {self.role} if self.role else {r for r, c in known.items() if c.is_updating}
         return asked <= set(held)
 
     @property
     def is_moving(self) -> bool:
         """Whether the plan has a step to take now."""
         reading, decided = self.reading, self.plan
-        if reading is None or decided is None:
+        has_groups = self.api.read_verdict(self.root) is None
+        if reading is None or decided is None or not has_groups:
             return False
         rollout, progress = decided.step.rollout, reading.observed.progress
         if progress is None or not progress.is_seen:

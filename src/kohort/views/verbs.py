@@ -41,6 +41,7 @@ class VerbLimits:
 
 def undo(picture: Picture, verbs: UserVerbs, limits: VerbLimits) -> VerbResult:
     """Go back to the template of an earlier revision."""
+    expect_revisions(picture, verbs)
     number = limits.revision
     revision = find_former(picture, number)
     if revision is None:
@@ -59,7 +60,7 @@ def undo(picture: Picture, verbs: UserVerbs, limits: VerbLimits) -> VerbResult:
 
 def restart(picture: Picture, verbs: UserVerbs, limits: VerbLimits) -> VerbResult:
     """Replace all groups by new ones of the same template."""
-    _expect_new_pods(picture, limits.role)
+    _expect_new_pods(picture, verbs, limits.role)
     stamp = write_time(picture.now)
     changed = restart_templates(verbs, picture.root, stamp, limits.role)
     text = f"{name_subject(picture, limits.role)} restarts"
@@ -118,6 +119,13 @@ def expect_pause(picture: Picture, verbs: UserVerbs) -> None:
         raise VerbRefused(f"{picture.reference} cannot be paused: a {kind} {verbs.cannot_pause}")
 
 
+def expect_revisions(picture: Picture, verbs: UserVerbs | None) -> None:
+    """Fail where no revisions are stored, and say what to do instead."""
+    if verbs is not None and verbs.no_revisions:
+        kind = picture.api.kind.name
+        raise VerbRefused(f"{picture.reference} has no revisions: a {kind} {verbs.no_revisions}")
+
+
 def put_root(picture: Picture, root: Object) -> Picture:
     """The workload as it would be with another object."""
     snapshot = replace(picture.sample.snapshot, root=root)
@@ -135,15 +143,18 @@ def _expect_own_rollout(picture: Picture, name: str) -> None:
         )
 
 
-def _expect_new_pods(picture: Picture, name: str) -> None:
+def _expect_new_pods(picture: Picture, verbs: UserVerbs, name: str) -> None:
     """Fail where a role may only be updated in place: a restart needs new pods."""
     roles = picture.reading.workload.roles if picture.reading else ()
-    chosen = [role for role in roles if name in ("", role.name)]
-    held = [role.name for role in chosen if role.amendment is Amendment.ONLY]
+    only = {role.name for role in roles if role.amendment is Amendment.ONLY}
+    only |= set(verbs.list_in_place_only(picture.root))
+    known = verbs.list_roles(picture.root) or tuple(role.name for role in roles)
+    chosen = [each for each in known if name in ("", each)]
+    held = [each for each in chosen if each in only]
     if not held:
         return
     subject = name_subject(picture, held[0])
-    others = [role.name for role in chosen if role.name not in held]
+    others = [each for each in chosen if each not in held]
     rest = f", or restart the other roles alone: --role {others[0]}" if others else ""
     raise VerbRefused(
         f"{subject} may only be updated in place (InPlaceOnly), and a restart needs new pods; "

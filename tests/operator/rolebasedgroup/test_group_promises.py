@@ -6,13 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import orjson
-from group_lab import GroupLab, leader_worker, standalone, start
+from group_lab import GroupLab, group, leader_worker, standalone, start
 from test_coordinated_groups import policy, set_images
+from test_group_gangs import GANG, open_lab, placed
 
+from kohort.apis.api import Settings
+from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.rolebasedgroup import labels
 from kohort.apiserver.api.requests import Patch, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.kinds import CONTROLLER_REVISION
+from kohort.cluster.node_labels import RACK
 from kohort.cluster.objects import Object, find_condition, is_true, labels_of, name_of
 from kohort.cluster.port import PatchType, Selection
 
@@ -131,6 +135,34 @@ async def test_promise_two_to_one_is_kept_while_scaling_and_upgrading(lab: Group
 
     is_updated = lambda: lab.is_done() and lab.images() == {"engine:2"}  # noqa: E731
     await _keep_ratio(lab, is_updated, count_updated)
+
+
+async def test_promise_a_gang_is_placed_whole_or_not_at_all():
+    """65 pods with a GPU each do not fit on 64 GPUs, so none is placed; 64 are."""
+    lab = await open_lab("volcano", Settings(gangs=(VOLCANO,)))
+    await lab.apply(group(placed(standalone(replicas=65), gpus=True), **GANG))
+    await lab.until(lambda: len(lab.pods()) == 65)
+    await lab.run(60)
+    assert not any(pod["spec"].get("nodeName") for pod in lab.pods().values())
+    await lab.set_field("/spec/roles/0/replicas", 64)
+    await lab.until(lab.is_done, 240)
+    assert len(nodes_of(lab)) == 64
+    await lab.close()
+
+
+async def test_promise_an_exclusive_group_has_its_rack_to_itself(lab: GroupLab):
+    alone = {labels.EXCLUSIVE_TOPOLOGY: RACK}
+    await start(lab, leader_worker(), standalone(replicas=1), **alone)
+    other = group(standalone(replicas=3), **alone)
+    other["metadata"]["name"] = "y"
+    await lab.apply(other)
+    await lab.until(lambda: is_true(lab.group("y"), "Ready"), 120)
+    racks = {name_of(node): labels_of(node)[RACK] for node in lab.all(kinds.NODE)}
+    places: dict[str, set[str]] = {"x": set(), "y": set()}
+    for name, node in nodes_of(lab).items():
+        places[name[0]].add(racks[node])
+    assert [len(found) for found in places.values()] == [1, 1]
+    assert places["x"] != places["y"]
 
 
 async def _keep_ratio(

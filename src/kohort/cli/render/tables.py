@@ -22,13 +22,15 @@ def write_table(
 def write_change(row: Row, *, namespaces: bool = False) -> str:
     """One row without its age, for those who read changes as lines."""
     name = f"{row.namespace}/{row.name}" if namespaces else row.name
-    counts = "   ".join((write_counts(row), *filter(None, [write_roles(row)])))
-    text = f"{row.kind}/{name}   {counts}   {write_reason(row)}"
+    counts = filter(None, (write_counts(row), write_roles(row)))
+    text = "   ".join((f"{row.kind}/{name}", *counts, write_reason(row)))
     return f"{text}: {row.health.message}" if row.health.message else text
 
 
 def write_counts(row: Row) -> str:
-    """How far a workload is."""
+    """How far a workload is; nothing of one that has neither groups nor revisions."""
+    if not row.wanted and not row.revision:
+        return ""
     units = f"role {row.role}: instances" if row.role else "groups"
     ready = f"{units} {row.ready}/{row.wanted} ready"
     updated = f"revision {row.revision}" if row.revision else "updated"

@@ -24,7 +24,7 @@ def write_title(row: Row, now: datetime, paint: Paint = plain) -> str:
 def write_tree(tree: Tree, now: datetime, paint: Paint = plain) -> list[str]:
     """All lines of a tree."""
     return [
-        f"{write_title(tree.row, now, paint)}   {write_counts(tree.row)}",
+        f"{write_title(tree.row, now, paint)}   {write_counts(tree.row)}".rstrip(),
         *_blockers(tree),
         *_roles(tree),
         *([""] if tree.groups else []),

@@ -131,9 +131,27 @@ def _find_api(word: str) -> "Api":
     names = {name: api for api in APIS for name in _names_of(api)}
     found = names.get(word.lower())
     if found is None:
+        _expect_no_part(word.lower())
         known = ", ".join(f"{api.kind.name} ({api.short_name})" for api in APIS)
         raise UsageError(f"unknown kind {word!r}{suggest(word.lower(), names)}; known: {known}")
     return found
+
+
+def _expect_no_part(word: str) -> None:
+    """Fail with another hint where a word names a kind that only belongs to workloads."""
+    from kohort.apis.served import APIS
+
+    for api in APIS:
+        for define in api.definitions:
+            spec = define().get("spec") or {"names": {"plural": "", "kind": ""}}
+            names, group = spec["names"], spec.get("group")
+            singular, plural = names["kind"].lower(), names["plural"]
+            known = {singular, plural, f"{plural}.{group}", f"{singular}.{group}"}
+            if word in known | set(names.get("shortNames") or ()):
+                raise UsageError(
+                    f"{word!r} is no workload, so it has no rollout: 'kubectl get {plural}' shows "
+                    f"it, 'kohort why {api.short_name}/NAME' tells of a {api.kind.name} that has it"
+                )
 
 
 def _names_of(api: "Api") -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from kohort.apis.rolebasedgroup.group_set.children import Child, read_child
 from kohort.apis.rolebasedgroup.group_set.read import read
 from kohort.apis.rolebasedgroup.group_set.render import render
 from kohort.apis.rolebasedgroup.group_set.report import list_events, write_status
+from kohort.apis.rolebasedgroup.group_set.verbs import SET_VERBS
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
 from kohort.cluster.permissions import Grant
@@ -41,4 +42,5 @@ ROLE_BASED_GROUP_SET = Api(
         Grant(labels.KIND, ("get", "create", "patch", "delete")),
         Grant(labels.SET_KIND, ("update",), "finalizers"),
     ),
+    verbs=SET_VERBS,
 )

@@ -44,9 +44,11 @@ async def _list(arguments: argparse.Namespace) -> int:
     from kohort.cli.workloads.source import open_source
     from kohort.views.plain import to_plain
     from kohort.views.rollouts import choose_content, find_former, make_history
+    from kohort.views.verbs import expect_revisions
 
     async with open_source(arguments, read_target(arguments.target)) as source:
         picture = await source.read_one()
+    expect_revisions(picture, picture.api.verbs)
     if arguments.role:
         expect_role(picture, arguments.role)
     history = make_history(picture, arguments.role)
@@ -91,12 +93,14 @@ async def _compare(arguments: argparse.Namespace) -> int:
     from kohort.cli.render.values import write_value
     from kohort.cli.workloads.source import open_source
     from kohort.views.rollouts import find_former
+    from kohort.views.verbs import expect_revisions
 
     async with open_source(arguments, read_target(arguments.target)) as source:
         picture = await source.read_one()
         verbs = picture.api.verbs
         if verbs is None:
             raise Failure(f"{picture.api.kind.name} has no revisions to compare")
+        expect_revisions(picture, verbs)
         if arguments.role:
             expect_role(picture, arguments.role)
         former = find_former(picture, arguments.revision)
