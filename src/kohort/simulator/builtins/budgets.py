@@ -14,10 +14,11 @@ from kohort.cluster.conditions import move_to_end
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import BUDGET, DEPLOYMENT, POD, REPLICA_SET, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object
+from kohort.cluster.selectors import read_label_selector
 from kohort.simulator.builtins.amounts import resolve
 from kohort.simulator.builtins.ownership import reference
 from kohort.simulator.builtins.reconcile_pace import Pace
-from kohort.simulator.builtins.selectors import Matches, read_selector
+from kohort.simulator.builtins.selectors import Matches
 from kohort.simulator.component import Action, Emit, Moment, Replace, Step, View
 
 # How long a granted eviction counts as a disruption if the pod stays.
@@ -58,7 +59,7 @@ class Budgets:
             if new is None:
                 self._matches.drop(key)
                 return ()
-            selector = read_selector(new.decode()["spec"].get("selector"))
+            selector = read_label_selector(new.decode()["spec"].get("selector"))
             self._matches.put(key, selector, view)
             return (key,)
         if kind == POD:

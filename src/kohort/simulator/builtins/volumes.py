@@ -20,8 +20,8 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CLAIM, POD, STORAGE_CLASS, VOLUME
 from kohort.cluster.objects import Kind, Object, annotations_of
 from kohort.cluster.quantities import parse_quantity
+from kohort.cluster.selectors import read_label_selector
 from kohort.simulator.builtins.ownership import reference
-from kohort.simulator.builtins.selectors import read_selector
 from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
 
 _Place = tuple[str, str]
@@ -288,7 +288,7 @@ def _find_default_class(view: View) -> StoredObject | None:
 def _find_free(claim: StoredObject, obj: Object, view: View) -> StoredObject | None:
     """The volume reserved for the claim, or the smallest unbound volume that fits."""
     spec = obj["spec"]
-    selector = read_selector(spec.get("selector") or {})
+    selector = read_label_selector(spec.get("selector") or {})
     fitting: list[tuple[int, str, StoredObject]] = []
     for entry in view.all(VOLUME):
         volume = entry.decode()["spec"]

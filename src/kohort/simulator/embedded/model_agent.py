@@ -26,7 +26,7 @@ from kohort.cluster.durations import find_seconds
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE, NODE
 from kohort.cluster.objects import Kind, Object, annotations_of, is_leaving, name_of, namespace_of
-from kohort.cluster.selectors import Requirement
+from kohort.cluster.selectors import read_requirement
 from kohort.simulator.component import Action, Create, Merge, Moment, Step, View
 from kohort.simulator.embedded.model_facts import read_facts
 from kohort.simulator.stages import FAILED as NODE_FAILED
@@ -83,13 +83,9 @@ def _matches(term: Object, node: str, labels: Mapping[str, str]) -> bool:
     by_label, by_field = term.get("matchExpressions") or (), term.get("matchFields") or ()
     if not by_label and not by_field:
         return False
-    return all(_read_requirement(each).matches(labels) for each in by_label) and all(
-        _read_requirement(each).matches({"metadata.name": node}) for each in by_field
+    return all(read_requirement(each).matches(labels) for each in by_label) and all(
+        read_requirement(each).matches({"metadata.name": node}) for each in by_field
     )
-
-
-def _read_requirement(raw: Object) -> Requirement:
-    return Requirement(raw["key"], raw["operator"], tuple(raw.get("values") or ()))
 
 
 def _read_source(obj: Object) -> _Source:

@@ -14,6 +14,7 @@ from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import DEPLOYMENT, POD, REPLICA_SET
 from kohort.cluster.objects import Kind, Object, annotations_of, labels_of
+from kohort.cluster.selectors import read_label_selector
 from kohort.simulator.builtins.deployments import sizes
 from kohort.simulator.builtins.deployments.progress import Reporter
 from kohort.simulator.builtins.deployments.spec import (
@@ -31,7 +32,6 @@ from kohort.simulator.builtins.deployments.spec import (
 from kohort.simulator.builtins.names import hash_template
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
 from kohort.simulator.builtins.readiness import FINISHED
-from kohort.simulator.builtins.selectors import read_selector
 from kohort.simulator.component import (
     Action,
     Create,
@@ -74,7 +74,7 @@ class Deployments:
         keys = controllers(DEPLOYMENT.name, old, new)
         if new is not None and not new.controller:
             for candidate in view.all(DEPLOYMENT, new.namespace):
-                selector = read_selector(candidate.decode()["spec"].get("selector"))
+                selector = read_label_selector(candidate.decode()["spec"].get("selector"))
                 if selector.matches(new.labels):
                     keys.add(f"{candidate.namespace}/{candidate.name}")
         return keys

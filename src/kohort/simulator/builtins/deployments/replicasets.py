@@ -19,12 +19,12 @@ from kohort.cluster import conditions
 from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.kinds import POD, REPLICA_SET
 from kohort.cluster.objects import Kind, Object, labels_of
+from kohort.cluster.selectors import LabelSelector, read_label_selector
 from kohort.simulator.builtins.deployments.victims import choose_victims
 from kohort.simulator.builtins.names import make_suffix
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
 from kohort.simulator.builtins.readiness import FINISHED, seconds_until_available
 from kohort.simulator.builtins.reconcile_pace import Pace
-from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.builtins.templates import pod_from_template
 from kohort.simulator.component import Action, Create, Delete, Emit, Moment, Replace, Step, View
 
@@ -40,7 +40,7 @@ class ReplicaSets:
 
     def __init__(self) -> None:
         self._orphans = Orphans()
-        self._selectors: dict[str, Selector] = {}
+        self._selectors: dict[str, LabelSelector] = {}
         self._retired: dict[str, set[str]] = defaultdict(set)
         self._failures: dict[str, str] = {}
         self._pace = Pace()
@@ -104,7 +104,7 @@ class ReplicaSets:
         for entry in view.all(REPLICA_SET, pod.namespace):
             selector = self._selectors.get(entry.uid)
             if selector is None:
-                selector = read_selector(entry.decode()["spec"].get("selector"))
+                selector = read_label_selector(entry.decode()["spec"].get("selector"))
                 self._selectors[entry.uid] = selector
             if selector.matches(pod.labels):
                 yield f"{entry.namespace}/{entry.name}"
@@ -172,7 +172,7 @@ class _Visit:
 
     def claim_pods(self, orphans: Orphans) -> None:
         """Find the pods of the set, adopting and releasing on the way."""
-        selector = read_selector(self._obj["spec"].get("selector"))
+        selector = read_label_selector(self._obj["spec"].get("selector"))
         may_adopt = not self._entry.facts.is_leaving
         for pod in self._view.owned(POD, self._entry.uid):
             if self._is_known(pod) or selector.matches(pod.labels):

@@ -12,6 +12,7 @@ from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import ENDPOINT_SLICE, ENDPOINTS, NODE, POD, SERVICE
 from kohort.cluster.objects import Kind, Object, labels_of
+from kohort.cluster.selectors import LabelSelector, require_labels
 from kohort.simulator.builtins.endpoints.backends import (
     Backend,
     Identities,
@@ -21,7 +22,7 @@ from kohort.simulator.builtins.endpoints.backends import (
 )
 from kohort.simulator.builtins.endpoints.slices import CHANGED, HEADLESS, plan_slices
 from kohort.simulator.builtins.reconcile_pace import Pace
-from kohort.simulator.builtins.selectors import Matches, Selector
+from kohort.simulator.builtins.selectors import Matches
 from kohort.simulator.component import Action, Create, Delete, Moment, Replace, Step, View
 
 ADDRESSES_MAX = 1000
@@ -93,7 +94,7 @@ class EndpointsKeeper:
         self._pace.hurry(key)
         selector = (new.decode().get("spec") or {}).get("selector") if new else None
         if selector:
-            self._matches.put(key, Selector(selector), view)
+            self._matches.put(key, LabelSelector(require_labels(selector)), view)
         else:
             self._matches.drop(key)
 

@@ -16,9 +16,9 @@ from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.kinds import CLAIM, CONTROLLER_REVISION, POD, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object, name_of
+from kohort.cluster.selectors import LabelSelector, read_label_selector
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
 from kohort.simulator.builtins.reconcile_pace import Pace
-from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.builtins.statefulsets import plan, pods, revisions
 from kohort.simulator.builtins.statefulsets.pods import Renderer, identity_patch
 from kohort.simulator.builtins.statefulsets.revisions import History
@@ -87,7 +87,7 @@ class StatefulSets:
         self._ledger = revisions.Ledger()
         self._roster = Roster()
         self._pace = Pace()
-        self._selectors: dict[str, Selector] = {}
+        self._selectors: dict[str, LabelSelector] = {}
         self._failures: dict[str, list[str]] = {}
 
     def observe(
@@ -146,7 +146,7 @@ class StatefulSets:
             selector = self._selectors.get(entry.uid)
             if selector is None:
                 # A set's selector never changes, so it is read once.
-                selector = read_selector(entry.decode()["spec"].get("selector"))
+                selector = read_label_selector(entry.decode()["spec"].get("selector"))
                 self._selectors[entry.uid] = selector
             if selector.matches(child.labels):
                 yield _key(entry)
