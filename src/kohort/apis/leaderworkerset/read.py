@@ -30,7 +30,7 @@ from kohort.apis.leaderworkerset.drift.sets import (
 from kohort.apis.leaderworkerset.incarnations import judge_groups, own_pods
 from kohort.apis.leaderworkerset.lost_revisions import find_lost
 from kohort.apis.leaderworkerset.names import leader_name, worker_name
-from kohort.apis.leaderworkerset.objects.differences import find_differences
+from kohort.apis.leaderworkerset.objects.differences import list_stale_fields
 from kohort.apis.leaderworkerset.objects.placement import place_templates
 from kohort.apis.leaderworkerset.objects.templates import leader_template
 from kohort.apis.leaderworkerset.revision import (
@@ -248,7 +248,7 @@ def _find_held(
         return held
     wanted = leader_template(lws, held)["spec"]
     found = Whole(leader_set.raw).decode()["spec"]["template"]["spec"]
-    return None if find_differences(wanted, found) else held
+    return None if list_stale_fields(wanted, found) else held
 
 
 def choose_revision(

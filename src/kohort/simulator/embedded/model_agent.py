@@ -27,7 +27,14 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE, NODE
 from kohort.cluster.objects import Kind, Object, annotations_of, is_leaving, name_of, namespace_of
 from kohort.cluster.selectors import read_requirement
-from kohort.simulator.component import Action, Create, Merge, Moment, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 from kohort.simulator.embedded.model_facts import read_facts
 from kohort.simulator.stages import FAILED as NODE_FAILED
 from kohort.simulator.stages import PREFIX
@@ -209,7 +216,7 @@ class ModelAgent:
         actions = [*_mark(node, labels), *_report(node.name, report, held, entries, view)]
         return Step(tuple(actions), min(waits, default=None))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""
 
     def _decide(
@@ -279,10 +286,10 @@ def _read_state(text: str | None) -> str:
         return ""
 
 
-def _mark(node: StoredObject, labels: Mapping[str, str | None]) -> Iterable[Action]:
+def _mark(node: StoredObject, labels: Mapping[str, str | None]) -> Iterable[ComponentAction]:
     changed = {key: value for key, value in labels.items() if node.labels.get(key) != value}
     if changed:
-        yield Merge(NODE, "", node.name, {"metadata": {"labels": changed}}, uid=node.uid)
+        yield MergeRequest(NODE, "", node.name, {"metadata": {"labels": changed}}, uid=node.uid)
 
 
 def _report(
@@ -291,14 +298,14 @@ def _report(
     held: Mapping[str, str],
     entries: Mapping[str, str | None],
     view: View,
-) -> Iterable[Action]:
+) -> Iterable[ComponentAction]:
     changed = {key: text for key, text in entries.items() if held.get(key) != text}
     if not changed:
         return
     if report is not None:
-        yield Merge(CONFIG_MAP, _SPACE, node, {"data": changed}, uid=report.uid)
+        yield MergeRequest(CONFIG_MAP, _SPACE, node, {"data": changed}, uid=report.uid)
         return
     if view.find(NAMESPACE, "", _SPACE) is None:
-        yield Create(NAMESPACE, {"metadata": {"name": _SPACE}})
+        yield CreateRequest(NAMESPACE, {"metadata": {"name": _SPACE}})
     metadata = {"name": node, "namespace": _SPACE, "labels": {MODEL_STATUS_LABEL: "true"}}
-    yield Create(CONFIG_MAP, {"metadata": metadata, "data": changed})
+    yield CreateRequest(CONFIG_MAP, {"metadata": metadata, "data": changed})
