@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import JOB, POD
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, is_true
 from kohort.simulator.builtins.jobs.spec import (
     TRACKING,
     JobSpec,
@@ -24,7 +24,6 @@ from kohort.simulator.builtins.jobs.spec import (
     find_end,
     has_tracking,
     index_of,
-    is_true,
     make_pod,
     read_indexes,
     read_spec,
