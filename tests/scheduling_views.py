@@ -10,7 +10,16 @@ import orjson
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.component import Action, Bind, Component, Delete, Emit, Merge, Moment, Step
+from kohort.simulator.component import (
+    BindRequest,
+    Component,
+    ComponentAction,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    Step,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -21,7 +30,7 @@ class TinyWorld:
     def __init__(self, component: Component) -> None:
         self.component = component
         self.elapsed = 0.0
-        self.log: list[Action] = []
+        self.log: list[ComponentAction] = []
         self._objects: dict[tuple[Kind, str, str], StoredObject] = {}
         self._numbers = itertools.count(1)
         self._keys: dict[str, None] = {}
@@ -72,9 +81,9 @@ class TinyWorld:
         return {name: spec.node_name for name, spec in pods if spec and spec.node_name}
 
     def events(self) -> list[str]:
-        return [f"{a.reason}: {a.message}" for a in self.log if isinstance(a, Emit)]
+        return [f"{a.reason}: {a.message}" for a in self.log if isinstance(a, EventRequest)]
 
-    def settle(self, seconds: float = 0.0) -> list[Action]:
+    def settle(self, seconds: float = 0.0) -> list[ComponentAction]:
         """Let the part act until nothing is due within that time; the answer is what it did."""
         start, until = len(self.log), self.elapsed + seconds
         for _ in range(20_000):
@@ -104,8 +113,8 @@ class TinyWorld:
         if step.after is not None:
             self._timers[key] = self.elapsed + step.after
 
-    def carry_out(self, action: Action) -> None:
-        if isinstance(action, Bind):
+    def carry_out(self, action: ComponentAction) -> None:
+        if isinstance(action, BindRequest):
             pod = self.pod(action.name, action.namespace)
             assert not pod["spec"].get("nodeName"), "bound twice"
             pod["spec"]["nodeName"] = action.node
@@ -113,14 +122,14 @@ class TinyWorld:
             conditions[:] = [c for c in conditions if c["type"] != "PodScheduled"]
             conditions.append({"type": "PodScheduled", "status": "True"})
             self.put(POD, pod)
-        elif isinstance(action, Merge):
+        elif isinstance(action, MergeRequest):
             entry = self.find(action.kind, action.namespace, action.name)
             if entry is not None and action.uid in ("", entry.uid):
                 self.put(action.kind, merge(entry.decode(), action.patch))
-        elif isinstance(action, Delete):
+        elif isinstance(action, DeleteRequest):
             self._delete(action)
 
-    def _delete(self, action: Delete) -> None:
+    def _delete(self, action: DeleteRequest) -> None:
         entry = self.find(action.kind, action.namespace, action.name)
         if entry is None or entry.uid != action.uid:
             return

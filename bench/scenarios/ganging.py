@@ -19,7 +19,7 @@ from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.node_labels import RACK as RACK_LABEL
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.component import Bind, Moment
+from kohort.simulator.component import BindRequest, Moment
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.scheduling.scheduler import GANGS, Scheduler
 from kohort.simulator.world.component_runner import Cache, Caches
@@ -107,7 +107,7 @@ class _Bench:
         began, placed = time.process_time(), 0
         step = self.scheduler.step(GANGS, self.view, moment)
         while True:
-            placed += sum(isinstance(action, Bind) for action in step.actions)
+            placed += sum(isinstance(action, BindRequest) for action in step.actions)
             if step.after is None:
                 break
             step = self.scheduler.step(GANGS, self.view, moment)

@@ -16,7 +16,7 @@ from bench.objects import DEFAULT_SCHEDULER, make_pod
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.objects import Object
-from kohort.simulator.component import Bind, Moment
+from kohort.simulator.component import BindRequest, Moment
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.scheduling.scheduler import QUEUE, Scheduler
 from kohort.simulator.world.component_runner import Cache, Caches
@@ -61,7 +61,7 @@ def _rate(extra: dict[str, Any], pods: int) -> float:
         scheduler.observe(POD, None, entry, view)
     moment = Moment(_NOW, 0.0)
     while actions := scheduler.step(QUEUE, view, moment).actions:
-        placed += sum(isinstance(action, Bind) for action in actions)
+        placed += sum(isinstance(action, BindRequest) for action in actions)
     assert placed == pods, f"{placed} of {pods} pods were placed"
     return pods / (time.process_time() - began)
 

@@ -18,19 +18,12 @@ import orjson
 
 from kohort.apis.served import APIS
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, is_leaving, labels_of
 from kohort.forecast.forecast import Assumptions, forecast, has_groups
 from kohort.forecast.starts import measure_starts
 from kohort.forecast.values import Ending, Forecast, Move, UnitMove
 from kohort.model.units import GROUPS
-from kohort.simulation.checkers.truth import (
-    Commit,
-    Group,
-    Truth,
-    is_leaving,
-    is_ready,
-    labels_of,
-)
+from kohort.simulation.checkers.truth import Commit, Group, Truth, is_ready
 from kohort.simulation.harness import Harness
 from kohort.simulation.known import find_simulated
 from kohort.simulation.rolebasedgroup.labels import ROLE

@@ -18,10 +18,10 @@ from watch_record import Record, Seen
 from kohort.apis.leaderworkerset import labels
 from kohort.apiserver.store.entries import ChangeType
 from kohort.cluster.kinds import POD, STATEFUL_SET
-from kohort.cluster.objects import Kind, Object, annotations_of, uid_of
+from kohort.cluster.objects import Kind, Object, annotations_of, is_leaving, uid_of
 from kohort.simulation.checkers import Scene
 from kohort.simulation.checkers.stability import Stability
-from kohort.simulation.checkers.truth import IS_USER, KINDS, Marks, Truth, is_leaving
+from kohort.simulation.checkers.truth import IS_USER, KINDS, Marks, Truth
 from kohort.simulation.faulty_cluster import WRITER, Request
 from kohort.simulation.leaderworkerset.labels import WORKLOAD
 from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS

@@ -4,6 +4,10 @@ The fields of a wanted object that a stored one lacks or has with another value.
 Only what is wanted is compared: defaults of the API server, and fields of other clients, are no
 difference. Items of lists of one length are compared one by one, other lists as a whole. Paths
 read like ``spec.template.spec.containers[0].image``.
+
+Other comparisons answer other questions, and stand where they are asked: a JSON patch
+(``cluster/patches.py``), what a takeover would change, with items by name
+(``takeover/field_changes.py``), and what a person is shown (``views/rollouts.py``).
 """
 
 from collections.abc import Callable, Iterator

@@ -31,20 +31,12 @@ _DIGITS_READ_MAX = 4096
 
 # Possessive groups do not backtrack: else a long text would be matched again at each digit.
 _QUANTITY = re.compile(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[-+]?[0-9]*+)")
-# Counts have 32 bits; Python would refuse to read a text of some thousand digits.
-_COUNT_DIGITS_MAX = 10
 _EXPONENT = re.compile(r"[eE]([-+]?[0-9]+)")
 _BAD_QUANTITY = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
 _TOO_LONG = f"quantities of more than {_DIGITS_READ_MAX} digits are not supported"
 _BAD_SUFFIX = "unable to parse quantity's suffix"
-
-
-def find_whole(text: str) -> int | None:
-    """The whole number in a text; None if it is no number or has too many digits."""
-    is_whole = len(text) <= _COUNT_DIGITS_MAX and text.isdecimal() and text.isascii()
-    return int(text) if is_whole else None
 
 
 def canonical_quantity(text: str) -> str:

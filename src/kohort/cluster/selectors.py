@@ -2,7 +2,8 @@
 Label and field selectors: the small languages in which clients choose objects.
 
 A selector is parsed once into a value and then asked about many objects, so
-matching does no parsing. Errors carry the words of a real API server.
+matching does no parsing. The values of a clause are sorted, so clauses
+that say the same are equal. Errors carry the words of a real API server.
 """
 
 import re
@@ -38,47 +39,60 @@ class Requirement:
                 return value is None or value not in self.values
             case "Exists":
                 return value is not None
-            case "DoesNotExist":
-                return value is None
-        return value is not None and _compares(value, self.operator, self.values[0])
+            case "Gt" | "Lt":
+                return value is not None and _compares(value, self.operator, self.values[0])
+        return value is None
 
 
 def _compares(value: str, operator: str, limit: str) -> bool:
     try:
-        number = int(value)
+        number, bound = int(value), int(limit)
     except ValueError:
         return False
-    return number > int(limit) if operator == "Gt" else number < int(limit)
+    return number > bound if operator == "Gt" else number < bound
 
 
 @dataclass(frozen=True, slots=True)
 class LabelSelector:
-    """All clauses must hold; without any, everything matches."""
+    """All clauses must hold; without any, everything matches, unless it chooses nothing at all."""
 
     requirements: tuple[Requirement, ...] = ()
+    chooses_nothing: bool = False
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether an object with these labels is chosen."""
+        if self.chooses_nothing:
+            return False
         return all(requirement.matches(labels) for requirement in self.requirements)
 
 
 EVERYTHING = LabelSelector()
+NOTHING = LabelSelector(chooses_nothing=True)
 
 
 def read_label_selector(selector: Object | None) -> LabelSelector:
-    """A selector from an object (``matchLabels``, ``matchExpressions``)."""
-    selector = selector or {}
+    """
+    A selector from an object (``matchLabels``, ``matchExpressions``).
+
+    As in Kubernetes, an empty selector chooses everything, and a missing one nothing. Where a
+    missing one means everything, the caller passes an empty one.
+    """
+    if selector is None:
+        return NOTHING
     labels: Mapping[str, str] = selector.get("matchLabels") or {}
     expressions: Sequence[Object] = selector.get("matchExpressions") or ()
-    return LabelSelector(
-        (
-            *(Requirement(key, "In", (value,)) for key, value in labels.items()),
-            *(
-                Requirement(e["key"], e["operator"], tuple(e.get("values") or ()))
-                for e in expressions
-            ),
-        )
-    )
+    return LabelSelector((*require_labels(labels), *map(read_requirement, expressions)))
+
+
+def require_labels(labels: Mapping[str, str]) -> tuple[Requirement, ...]:
+    """The clauses that an object with all these labels satisfies."""
+    return tuple(Requirement(key, "In", (value,)) for key, value in labels.items())
+
+
+def read_requirement(expression: Object) -> Requirement:
+    """A clause from an entry of ``matchExpressions``; one of no known operator is DoesNotExist."""
+    values = tuple(sorted(expression.get("values") or ()))
+    return Requirement(expression.get("key") or "", expression.get("operator") or "", values)
 
 
 def parse_label_selector(text: str) -> LabelSelector:

@@ -81,7 +81,7 @@ def _read_member(name: str, selector: Object) -> NodesMember:
     pattern = (selector.get("regexMatch") or {}).get("pattern", "")
     if pattern:
         return NodesMember(pattern=pattern)
-    chosen = read_label_selector(selector.get("labelMatch"))
+    chosen = read_label_selector(selector.get("labelMatch") or {})
     return NodesMember(labels=chosen if chosen.requirements else None)
 
 

@@ -11,7 +11,14 @@ from dataclasses import replace
 
 from kohort.apiserver.api.admission import Review
 from kohort.apiserver.api.api import ApiServer
-from kohort.apiserver.api.requests import Answer, DeleteOptions, Patch, Target, User, WriteOptions
+from kohort.apiserver.api.requests import (
+    Answer,
+    DeleteOptions,
+    Patch,
+    Target,
+    User,
+    WriteOptions,
+)
 from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError, Forbidden, InternalError
 from kohort.cluster.objects import Kind, Object

@@ -110,7 +110,7 @@ class ApiAdmission:
             webhook
             for webhook in found
             if webhook.mutates is mutates
-            and read_label_selector(webhook.selector).matches(labels)
+            and read_label_selector(webhook.selector or {}).matches(labels)
             and self._chooses_namespace(webhook, review.target)
         ]
 
@@ -119,7 +119,7 @@ class ApiAdmission:
             return True
         held = self._find(Address(NAMESPACE, "", target.namespace))
         labels = labels_of(held[0]) if held else {}
-        return read_label_selector(webhook.namespaces).matches(labels)
+        return read_label_selector(webhook.namespaces or {}).matches(labels)
 
 
 def _judge(webhook: Webhook, answer: AdmissionResult, review: Review) -> None:

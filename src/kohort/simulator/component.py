@@ -11,6 +11,11 @@ Each component has its own cache for each kind. They may lag behind the store an
 behind each other, as in a real control plane: a component must be right anyway.
 Actions may be refused (another client wrote first); the key is then reconciled
 again, later. Steps must be idempotent and level-triggered.
+
+Each action is one request of a controller of Kubernetes, as that controller sends it: whole
+objects with a resourceVersion, bindings, Events. The actions of ``cluster/actions.py`` are
+another thing: what our operator's plan wants, with its reason and with what must hold before and
+follow after. So they have other names, and neither executor knows the other's.
 """
 
 from collections.abc import Iterable
@@ -25,15 +30,15 @@ from kohort.cluster.timestamps import write_time
 
 
 @dataclass(frozen=True, slots=True)
-class Create:
-    """Create an object. An existing object counts as success, and is not changed."""
+class CreateRequest:
+    """Create an object. An existing one with the same controller counts as success."""
 
     kind: Kind
     obj: Object
 
 
 @dataclass(frozen=True, slots=True)
-class Replace:
+class ReplaceRequest:
     """Write a whole object back; its resourceVersion guards against other writers."""
 
     kind: Kind
@@ -42,7 +47,7 @@ class Replace:
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class MergeRequest:
     """Send a JSON merge patch; with a uid, only to the object with that uid."""
 
     kind: Kind
@@ -64,7 +69,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
+class DeleteRequest:
     """
     Delete the object with that uid and no other. A missing object counts as success.
 
@@ -82,7 +87,7 @@ class Delete:
 
 
 @dataclass(frozen=True, slots=True)
-class Bind:
+class BindRequest:
     """Bind a pod to a node."""
 
     namespace: str
@@ -92,7 +97,7 @@ class Bind:
 
 
 @dataclass(frozen=True, slots=True)
-class Emit:
+class EventRequest:
     """Record an event about an object; repeats of one reason and message are counted."""
 
     about: Object
@@ -102,14 +107,16 @@ class Emit:
     source: str = ""  # the event's source, where it is not the component itself
 
 
-Action = Create | Replace | Merge | Delete | Bind | Emit
+ComponentAction = (
+    CreateRequest | ReplaceRequest | MergeRequest | DeleteRequest | BindRequest | EventRequest
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """The actions of one step, and the simulated seconds until the key is due again."""
 
-    actions: tuple[Action, ...] = ()
+    actions: tuple[ComponentAction, ...] = ()
     after: float | None = None
 
 
@@ -154,5 +161,5 @@ class Component(Protocol):
     def step(self, key: str, view: View, moment: Moment) -> Step:
         """Reconcile one key; returns the actions, and when it is due again."""
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Note that an action of the last step failed; the key will be reconciled again."""

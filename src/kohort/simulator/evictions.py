@@ -15,7 +15,15 @@ from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.objects import Object
 from kohort.placement.nodes import Taint
 from kohort.placement.rules import read_tolerations
-from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 
 QUARANTINE_SECONDS = 40.0
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
@@ -55,7 +63,7 @@ class Evictions:
 
     def evict(
         self, node: str, taints: list[Object], view: View, moment: Moment
-    ) -> tuple[list[Action], float | None]:
+    ) -> tuple[list[ComponentAction], float | None]:
         """Evict the pods whose toleration has run out; returns when the next one does."""
         self._gone_since.pop(node, None)
         known = self._since.get(node, {})
@@ -72,12 +80,12 @@ class Evictions:
         since = {mark: known.get(mark, moment.elapsed) for mark in sorted(marks)}
         self._since[node] = since
         must_go = any(mark[0] == OUT_OF_SERVICE for mark in marks)
-        actions: list[Action] = []
+        actions: list[ComponentAction] = []
         waits = []
         for entry in self._pods(node, view):
             if entry.facts.is_leaving:
                 if must_go:
-                    actions.append(Delete(POD, *entry.key, entry.uid, grace_seconds=0))
+                    actions.append(DeleteRequest(POD, *entry.key, entry.uid, grace_seconds=0))
                 continue
             due = _find_due(entry.decode(), since)
             if due is None:
@@ -88,10 +96,12 @@ class Evictions:
                 waits.append(due - moment.elapsed)
         return actions, min(waits, default=None)
 
-    def mark_unready(self, node: str, busy: set[str], view: View, moment: Moment) -> list[Action]:
+    def mark_unready(
+        self, node: str, busy: set[str], view: View, moment: Moment
+    ) -> list[ComponentAction]:
         """Set Ready to false for all pods of an unready node, except those with a pending write."""
         self._troubled.add(node)
-        actions: list[Action] = []
+        actions: list[ComponentAction] = []
         for entry in self._pods(node, view):
             if not entry.facts.is_ready or entry.uid in busy:
                 continue
@@ -101,7 +111,9 @@ class Evictions:
                     condition["status"] = "False"
                     condition["lastTransitionTime"] = moment.stamp
             actions.append(_merge(entry, conditions))
-            actions.append(Emit(_about(entry), "Warning", "NodeNotReady", "Node is not ready"))
+            actions.append(
+                EventRequest(_about(entry), "Warning", "NodeNotReady", "Node is not ready")
+            )
         return actions
 
     def collect(self, node: str, view: View, moment: Moment) -> Step:
@@ -114,12 +126,12 @@ class Evictions:
         left = since + QUARANTINE_SECONDS - moment.elapsed
         if left > _SLACK:
             return Step((), left)
-        actions: list[Action] = []
+        actions: list[ComponentAction] = []
         for entry in pods:
             reason = ("DeletionByPodGC", "PodGC: node no longer exists")
             if entry.facts.phase not in ("Succeeded", "Failed"):
                 actions.append(_merge(entry, _disrupted(entry, *reason, moment), "Failed"))
-            actions.append(Delete(POD, *entry.key, entry.uid, grace_seconds=0))
+            actions.append(DeleteRequest(POD, *entry.key, entry.uid, grace_seconds=0))
         return Step(tuple(actions))
 
     def _pods(self, node: str, view: View) -> list[StoredObject]:
@@ -146,13 +158,13 @@ def _find_due(pod: Object, since: dict[tuple[str, str, str], float]) -> float | 
     return min(dues, default=None)
 
 
-def _evict(entry: StoredObject, moment: Moment) -> list[Action]:
+def _evict(entry: StoredObject, moment: Moment) -> list[ComponentAction]:
     reason = ("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
     message = f"Marking for deletion Pod {entry.namespace}/{entry.name}"
     return [
-        Emit(_about(entry), "Normal", "TaintManagerEviction", message),
+        EventRequest(_about(entry), "Normal", "TaintManagerEviction", message),
         _merge(entry, _disrupted(entry, *reason, moment)),
-        Delete(POD, *entry.key, entry.uid),
+        DeleteRequest(POD, *entry.key, entry.uid),
     ]
 
 
@@ -172,11 +184,11 @@ def _disrupted(entry: StoredObject, reason: str, message: str, moment: Moment) -
     return [*(c for c in conditions if c["type"] != "DisruptionTarget"), target]
 
 
-def _merge(entry: StoredObject, conditions: list[Object], phase: str = "") -> Merge:
+def _merge(entry: StoredObject, conditions: list[Object], phase: str = "") -> MergeRequest:
     status: Object = {"conditions": conditions}
     if phase:
         status["phase"] = phase
-    return Merge(POD, *entry.key, {"status": status}, "status", entry.uid)
+    return MergeRequest(POD, *entry.key, {"status": status}, "status", entry.uid)
 
 
 def _about(entry: StoredObject) -> Object:

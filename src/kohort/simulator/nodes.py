@@ -22,7 +22,15 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.node_labels import HOST, RACK, REGION, SPINE, ZONE
 from kohort.cluster.objects import Kind, Object, annotations_of, find_condition
-from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 from kohort.simulator.evictions import Evictions
 from kohort.simulator.stages import FAILED, NOT_READY
 
@@ -205,12 +213,12 @@ class Nodes:
         taints: list[Object] = _wanted_taints(node, health, moment.stamp)
         evicted, due = self._evictions.evict(key, taints, view, moment)
         if health != "True":
-            leaving = {action.uid for action in evicted if isinstance(action, Delete)}
+            leaving = {action.uid for action in evicted if isinstance(action, DeleteRequest)}
             actions += self._evictions.mark_unready(key, leaving, view, moment)
         waits = [seconds for seconds in (wait, due) if seconds is not None]
         return Step((*actions, *evicted), min(waits, default=None))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""
 
     def _judge(self, node: Object, moment: Moment) -> tuple[str, float | None]:
@@ -228,16 +236,18 @@ class Nodes:
 
     def _write(
         self, entry: StoredObject, node: Object, health: str, moment: Moment
-    ) -> list[Action]:
-        actions: list[Action] = []
+    ) -> list[ComponentAction]:
+        actions: list[ComponentAction] = []
         ready = find_condition(node, "Ready")
         if ready is None or ready.get("status") != health:
             status = _status_patch(node, health, moment.stamp)
-            actions.append(Merge(NODE, "", entry.name, {"status": status}, "status", entry.uid))
+            actions.append(
+                MergeRequest(NODE, "", entry.name, {"status": status}, "status", entry.uid)
+            )
             if ready is not None:
                 news = "NodeReady" if health == "True" else "NodeNotReady"
                 message = f"Node {entry.name} status is now: {news}"
-                actions.append(Emit(_about(node), "Normal", news, message))
+                actions.append(EventRequest(_about(node), "Normal", news, message))
         taints = _wanted_taints(node, health, moment.stamp)
         if taints != (node["spec"].get("taints") or []):
             patch = {
@@ -245,7 +255,7 @@ class Nodes:
                 "spec": {"taints": taints or None},
             }
             # The status is written last, since it has no guard against other writers.
-            actions.insert(0, Merge(NODE, "", entry.name, patch, "", entry.uid))
+            actions.insert(0, MergeRequest(NODE, "", entry.name, patch, "", entry.uid))
         return actions
 
     def _collect_unbound(self, key: str, view: View) -> Step:
@@ -256,7 +266,7 @@ class Nodes:
             return Step()
         if entry.facts.spec and entry.facts.spec.node_name:
             return Step()
-        return Step((Delete(POD, namespace, name, entry.uid, grace_seconds=0),))
+        return Step((DeleteRequest(POD, namespace, name, entry.uid, grace_seconds=0),))
 
 
 def _significant(entry: StoredObject) -> tuple[object, ...]:

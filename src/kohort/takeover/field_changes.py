@@ -74,7 +74,7 @@ def _list_dropped(wanted: Object, live: Object, manager: str) -> Iterator[FieldC
             yield FieldChange(path, _show(path, held))
 
 
-def find_differences(live: Object, wanted: Object) -> tuple[FieldChange, ...]:
+def list_wanted_changes(live: Object, wanted: Object) -> tuple[FieldChange, ...]:
     """The wanted fields that the live object lacks or has with another value."""
     return tuple(_compare("", live, wanted, is_whole=False))
 

@@ -57,7 +57,7 @@ class Site:
                 *map(place_of, (*wish.hooks, *wish.conversions, *wish.manifests)),
             ]
         )
-        found = await asyncio.gather(*(self._find(address_of(place)) for place in places))
+        found = await asyncio.gather(*(self._find(address_of_place(place)) for place in places))
         pairs = zip(places, found, strict=True)
         objects = {place: obj for place, obj in pairs if obj is not None}
         pods = await self._list_other_pods(record, objects)
@@ -138,6 +138,6 @@ def _name_pod(pod: Object) -> str:
     return f"pod {namespace_of(pod)}/{name_of(pod)}"
 
 
-def address_of(place: Place) -> Address:
+def address_of_place(place: Place) -> Address:
     """The address of an object in the cluster."""
     return Address(KINDS[place.kind], place.namespace, place.name)

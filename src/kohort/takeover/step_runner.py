@@ -15,7 +15,7 @@ from kohort.cluster.objects import Object, metadata_of, uid_of
 from kohort.cluster.port import Cluster
 from kohort.takeover.record import KINDS, Record, place_of
 from kohort.takeover.record_store import UNANSWERED
-from kohort.takeover.site import Site, address_of
+from kohort.takeover.site import Site, address_of_place
 from kohort.takeover.steps import Refuse, Step, Surprise, TookTooLong, Wish, Write, decide
 
 _LOOK_SECONDS = 1.0
@@ -74,12 +74,12 @@ async def _write(site: Site, write: Write) -> ClusterError | None:
         if write.put is not None:
             await _put(site.cluster, write.put)
         if write.delete is not None:
-            address = address_of(place_of(write.delete))
+            address = address_of_place(place_of(write.delete))
             await site.cluster.delete(address, uid=uid_of(write.delete))
         if write.scale is not None:
             live, count = write.scale
             body = {"metadata": {"uid": uid_of(live)}, "spec": {"replicas": count}}
-            await site.cluster.patch(address_of(place_of(live)), body)
+            await site.cluster.patch(address_of_place(place_of(live)), body)
     except UNANSWERED as error:
         await site.time.sleep(_LOOK_SECONDS)
         return error
@@ -92,6 +92,6 @@ async def _write(site: Site, write: Write) -> ClusterError | None:
 async def _put(cluster: Cluster, obj: Object) -> None:
     place = place_of(obj)
     if metadata_of(obj).get("resourceVersion"):
-        await cluster.update(address_of(place), obj)
+        await cluster.update(address_of_place(place), obj)
         return
     await cluster.create(KINDS[place.kind], place.namespace, obj)

@@ -14,7 +14,7 @@ from kohort.apis.definitions.definition import MANAGED_BY
 from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Object, labels_of, metadata_of
 from kohort.controller.install.install import OURS, merge_metadata
-from kohort.takeover.field_changes import find_differences
+from kohort.takeover.field_changes import list_wanted_changes
 from kohort.takeover.record import Place, Record, place_of, strip
 
 # An existing object of these kinds is used as it is, and never deleted.
@@ -150,7 +150,7 @@ def _point(record: Record, seen: Seen, wanted: Iterable[Object]) -> Decision:
         if live is None or len(live["spec"].get("versions") or ()) < 2:
             continue
         held = live["spec"].get("conversion") or {}
-        if not find_differences(held, conversion):
+        if not list_wanted_changes(held, conversion):
             continue
         known = {place_of(each) for each in record.conversions}
         kept = {**_identify(live), "spec": {"conversion": held}}
@@ -225,7 +225,7 @@ def _refuse_foreign(place: Place) -> Refuse:
 
 
 def _is_as_wanted(live: Object, wanted: Object) -> bool:
-    if not is_ours(live) or find_differences(live, wanted):
+    if not is_ours(live) or list_wanted_changes(live, wanted):
         return False
     if live.get("kind") not in _HOOKS:
         return True

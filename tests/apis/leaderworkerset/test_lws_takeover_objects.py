@@ -10,7 +10,7 @@ import pytest
 from lws_builders import lws
 
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.objects.differences import find_differences
+from kohort.apis.leaderworkerset.objects.differences import list_stale_fields
 from kohort.apis.leaderworkerset.objects.services import shared_service
 from kohort.apis.leaderworkerset.objects.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.objects.templates import Following
@@ -74,20 +74,20 @@ def test_the_set_of_leaders_needs_no_write(recording: Recording):
     spec = recording.leaders["spec"]
     partition = spec["updateStrategy"]["rollingUpdate"]["partition"]
     wanted = leader_set(recording.lws, recording.key, spec["replicas"], partition)
-    assert find_differences(wanted, recording.leaders) == []
+    assert list_stale_fields(wanted, recording.leaders) == []
     kept = leader_set(recording.lws, recording.key, spec["replicas"], partition, recording.leaders)
-    assert find_differences(kept, recording.leaders) == []
+    assert list_stale_fields(kept, recording.leaders) == []
 
 
 def test_the_service_and_the_revision_need_no_write(recording: Recording):
     service = recording.by_name["Service", name_of(recording.lws)]
-    assert find_differences(shared_service(recording.lws), service) == []
+    assert list_stale_fields(shared_service(recording.lws), service) == []
     revisions = recording.owned("ControllerRevision", "LeaderWorkerSet")
     current = [revision for revision in revisions if key_of(revision) == recording.key]
     assert current
     for revision in current:
         wanted = make_revision(recording.lws, revision["revision"])
-        assert find_differences(wanted, revision) == []
+        assert list_stale_fields(wanted, revision) == []
 
 
 def test_each_set_of_workers_is_what_its_leaders_revision_asks_for(recording: Recording):
@@ -100,7 +100,7 @@ def test_each_set_of_workers_is_what_its_leaders_revision_asks_for(recording: Re
         chosen = workers["spec"]["template"]["spec"].get("nodeSelector") or {}
         selector = {topology: chosen[topology]} if topology else {}
         following = Following(node_selector=selector)
-        assert find_differences(worker_set(then, leader, following), workers) == []
+        assert list_stale_fields(worker_set(then, leader, following), workers) == []
 
 
 def found_for(wanted: Object) -> Object:
@@ -113,7 +113,7 @@ def test_defaults_of_the_server_and_marks_of_others_are_no_difference():
     found = found_for(wanted)
     found["spec"]["revisionHistoryLimit"] = 10
     found["metadata"]["annotations"]["other/tool"] = "was here"
-    assert find_differences(wanted, found) == []
+    assert list_stale_fields(wanted, found) == []
 
 
 def test_a_field_behind_a_gate_may_be_missing_but_not_other():
@@ -122,9 +122,9 @@ def test_a_field_behind_a_gate_may_be_missing_but_not_other():
     rolling = found["spec"]["updateStrategy"]["rollingUpdate"]
     rolling["maxUnavailable"] = 7
     path = "spec.updateStrategy.rollingUpdate.maxUnavailable"
-    assert find_differences(wanted, found) == [path]
+    assert list_stale_fields(wanted, found) == [path]
     del rolling["maxUnavailable"]
-    assert find_differences(wanted, found) == []
+    assert list_stale_fields(wanted, found) == []
 
 
 def test_what_the_server_did_not_keep_is_no_longer_compared():
@@ -132,19 +132,19 @@ def test_what_the_server_did_not_keep_is_no_longer_compared():
     found = found_for(wanted)
     del found["spec"]["podManagementPolicy"]
     path = "spec.podManagementPolicy"
-    assert find_differences(wanted, found) == [path]
-    assert find_differences(wanted, found, frozenset({path})) == []
+    assert list_stale_fields(wanted, found) == [path]
+    assert list_stale_fields(wanted, found, frozenset({path})) == []
 
 
 def test_a_mark_of_ours_that_is_no_longer_wanted_is_a_difference():
     exclusive = lws(annotations={labels.EXCLUSIVE_TOPOLOGY: "rack"})
     found = found_for(leader_set(exclusive, "k", 3, 0))
-    assert find_differences(leader_set(lws(), "k", 3, 0), found) == [
+    assert list_stale_fields(leader_set(lws(), "k", 3, 0), found) == [
         f"metadata.annotations.{labels.EXCLUSIVE_TOPOLOGY}",
         f"spec.template.metadata.annotations.{labels.EXCLUSIVE_TOPOLOGY}",
     ]
 
 
 def test_lists_of_another_length_differ_as_a_whole():
-    assert find_differences({"a": [1, 2]}, {"a": [1]}) == ["a"]
-    assert find_differences({"a": [{"b": 1}]}, {"a": [{"b": 2, "c": 3}]}) == ["a[0].b"]
+    assert list_stale_fields({"a": [1, 2]}, {"a": [1]}) == ["a"]
+    assert list_stale_fields({"a": [{"b": 1}]}, {"a": [{"b": 2, "c": 3}]}) == ["a[0].b"]

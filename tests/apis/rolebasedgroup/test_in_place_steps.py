@@ -5,10 +5,10 @@ import pytest
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.in_place import (
-    Difference,
+    InPlaceChange,
     Walk,
-    find_difference,
     find_grace_end,
+    find_in_place_change,
     is_grace_over,
     read_pending,
 )
@@ -48,7 +48,7 @@ def pod(*, gates: str = "True", ready: str = "True", **notes: str) -> RolePod:
 
 
 def steps(held: RolePod, grace: float = 0.0) -> list[Object]:
-    change = Difference(images={"engine": "engine:2"})
+    change = InPlaceChange(images={"engine": "engine:2"})
     walk = Walk(held, "new", "x-a-new", change, grace, STARTED)
     return [{**step.patch, "part": step.address.part} for step in walk.list_steps()]
 
@@ -59,12 +59,13 @@ def pending() -> RolePod:
 
 
 def test_images_and_metadata_can_follow_and_nothing_else():
-    found = find_difference(template(), template("engine:2"))
+    found = find_in_place_change(template(), template("engine:2"))
     assert found is not None
     assert found.images == {"engine": "engine:2"}
-    assert find_difference(template(), template(env=[{"name": "MODE", "value": "b"}])) is None
+    assert find_in_place_change(template(), template(env=[{"name": "MODE", "value": "b"}])) is None
     assert (
-        find_difference(template(), {"spec": {**template()["spec"], "hostNetwork": True}}) is None
+        find_in_place_change(template(), {"spec": {**template()["spec"], "hostNetwork": True}})
+        is None
     )
 
 
@@ -73,13 +74,13 @@ def test_a_restart_needs_new_pods_and_other_annotations_do_not():
         return {**template(), "metadata": {"annotations": annotations}}
 
     begun, again = ({"kubectl.kubernetes.io/restartedAt": stamp} for stamp in ("1", "2"))
-    assert find_difference(note(), note(**begun)) is None
-    assert find_difference(note(**begun), note(**again)) is None
+    assert find_in_place_change(note(), note(**begun)) is None
+    assert find_in_place_change(note(**begun), note(**again)) is None
     for old, new in (
         (note(**begun), note(**begun, team="a")),  # a restart that has happened
         (note(**begun), note()),  # a user goes back
     ):
-        assert find_difference(old, new) is not None
+        assert find_in_place_change(old, new) is not None
 
 
 def test_both_gates_are_closed_before_anything_changes():
@@ -123,13 +124,13 @@ def test_without_a_pending_change_no_grace_period_ends():
 
 def test_a_change_within_a_grace_period_keeps_what_was_pending():
     """The pod has the hash of a template that it never took over."""
-    first = Difference({"a": "a:1", "b": "b:1"}, {"tier": "1"}, {"note": None, "kept": "x"})
+    first = InPlaceChange({"a": "a:1", "b": "b:1"}, {"tier": "1"}, {"note": None, "kept": "x"})
     note = {labels.IN_PLACE_GRACE: orjson.dumps(first.body).decode()}
     pending = read_pending(pod(**note))
     assert pending == first
-    second = Difference({"a": "a:2"}, {"tier": None}, {"note": "y"})
+    second = InPlaceChange({"a": "a:2"}, {"tier": None}, {"note": "y"})
     images, marks = {"a": "a:2", "b": "b:1"}, {"note": "y", "kept": "x"}
-    assert second.follow(pending) == Difference(images, {"tier": None}, marks)
+    assert second.follow(pending) == InPlaceChange(images, {"tier": None}, marks)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError, NotFound
 from kohort.cluster.objects import Kind
 from kohort.cluster.selectors import parse_field_selector
-from kohort.simulator.component import Delete
+from kohort.simulator.component import DeleteRequest
 from kohort.simulator.world.execution import suspends
 
 
@@ -278,8 +278,8 @@ async def test_a_definition_that_is_going_is_served_by_what_is_changed_in_it(
 
 
 async def test_parts_do_not_wait_for_a_conversion_in_their_turn(world: ConversionWorld):
-    assert suspends(world.api, Delete(V1, "lab", "a", ""))
-    assert not suspends(world.api, Delete(kinds.CONFIG_MAP, "lab", "a", ""))
+    assert suspends(world.api, DeleteRequest(V1, "lab", "a", ""))
+    assert not suspends(world.api, DeleteRequest(kinds.CONFIG_MAP, "lab", "a", ""))
 
 
 async def test_parts_that_look_at_every_kind_need_no_conversion(world: ConversionWorld):

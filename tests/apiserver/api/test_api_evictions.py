@@ -53,6 +53,12 @@ async def test_a_budget_that_allows_nothing_refuses(bench: Bench):
     assert not is_leaving(bench)
 
 
+async def test_a_budget_without_a_selector_protects_no_pod(bench: Bench):
+    await make(bench, status={"disruptionsAllowed": 0, "desiredHealthy": 1}, selector=None)
+    await evict(bench)
+    assert is_leaving(bench)
+
+
 @pytest.mark.parametrize(
     ("policy", "healthy", "may_go"),
     [

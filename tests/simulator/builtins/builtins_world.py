@@ -17,14 +17,14 @@ from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.kinds import NAMESPACE, POD
 from kohort.cluster.objects import Kind, Object, metadata_of
 from kohort.simulator.component import (
-    Action,
     Component,
-    Create,
-    Delete,
-    Emit,
-    Merge,
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
     Moment,
-    Replace,
+    ReplaceRequest,
 )
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -80,7 +80,7 @@ class World:
         self.objects: dict[tuple[Kind, str, str], StoredObject] = {}
         self.elapsed = 0.0
         self.events: list[tuple[str, str, str]] = []
-        self.log: list[Action] = []
+        self.log: list[ComponentAction] = []
         self._version = 0
         self._made = 0
 
@@ -229,26 +229,26 @@ class World:
         for runner in self.runners:
             runner.keys.update(dict.fromkeys(keys))
 
-    def apply(self, action: Action) -> int:
+    def apply(self, action: ComponentAction) -> int:
         """Carry out one action; whether it was a write."""
         match action:
-            case Emit(type=kind, reason=reason, message=message):
+            case EventRequest(type=kind, reason=reason, message=message):
                 self.events.append((kind, reason, message))
                 return 0
-            case Create(kind=kind, obj=obj):
+            case CreateRequest(kind=kind, obj=obj):
                 self.create(kind, obj)
-            case Replace():
+            case ReplaceRequest():
                 self._replace(action)
-            case Merge(kind=kind, namespace=namespace, name=name, patch=patch, uid=uid):
+            case MergeRequest(kind=kind, namespace=namespace, name=name, patch=patch, uid=uid):
                 self._guard(kind, namespace, name, uid, metadata_of(patch).get("resourceVersion"))
                 self.patch(kind, name, patch, namespace)
-            case Delete(kind=kind, namespace=namespace, name=name, uid=uid):
+            case DeleteRequest(kind=kind, namespace=namespace, name=name, uid=uid):
                 found = self.objects.get((kind, namespace, name))
                 if found is not None and found.uid == uid:
                     self.delete(kind, name, namespace, action.propagation or "")
         return 1
 
-    def _replace(self, action: Replace) -> None:
+    def _replace(self, action: ReplaceRequest) -> None:
         metadata = action.obj["metadata"]
         kind, name, namespace = action.kind, metadata["name"], metadata.get("namespace", "")
         self._guard(kind, namespace, name, metadata["uid"], metadata["resourceVersion"])

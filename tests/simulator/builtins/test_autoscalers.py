@@ -13,7 +13,7 @@ from kohort.simulator.builtins.autoscalers.controller import Autoscalers
 from kohort.simulator.builtins.autoscalers.targets import read_pod
 from kohort.simulator.builtins.deployments.controller import Deployments
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
-from kohort.simulator.component import Merge, Moment
+from kohort.simulator.component import MergeRequest, Moment
 
 WIDGET = Kind("example.com", "v1", "Widget", "widgets")
 CPU = {
@@ -189,7 +189,7 @@ def test_a_custom_kind_is_scaled_where_its_definition_says():
     world.create(WIDGET, {"metadata": {"name": "w"}, "spec": {"size": 20}})
     world.create(AUTOSCALER, autoscaler("web", "w", WIDGET))
     world.settle()
-    (scaled,) = [a for a in world.log if isinstance(a, Merge) and a.subresource == "scale"]
+    (scaled,) = [a for a in world.log if isinstance(a, MergeRequest) and a.subresource == "scale"]
     assert (scaled.kind, scaled.name, scaled.patch["spec"]) == (WIDGET, "w", {"replicas": 9})
     assert scaled.patch["metadata"]["resourceVersion"] == "2"
 
@@ -256,7 +256,7 @@ def test_a_scale_that_is_refused_is_told_and_tried_again():
     world.patch(AUTOSCALER, "web", say_busy)
     runner.deliver(AUTOSCALER)
     step = component.step("default/web", runner, world.moment)
-    assert isinstance(step.actions[0], Merge)
+    assert isinstance(step.actions[0], MergeRequest)
     component.refused("default/web", step.actions[0], Forbidden("not today"))
     assert component._histories["default/web"].added == ()  # type: ignore[attr-defined]
     world.settle()

@@ -9,7 +9,7 @@ from kohort.cluster.errors import Forbidden
 from kohort.cluster.kinds import JOB, POD
 from kohort.simulator.builtins.jobs.controller import Jobs
 from kohort.simulator.builtins.jobs.spec import read_indexes, write_indexes
-from kohort.simulator.component import Create, Moment
+from kohort.simulator.component import CreateRequest, Moment
 
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}}
 
@@ -68,7 +68,9 @@ def test_a_refused_pod_is_an_event_once():
     component = Jobs()
     world = World(component)
     world.create(JOB, job())
-    component.refused("default/run", Create(POD, {}), Forbidden('pods "run-1" is forbidden: no'))
+    component.refused(
+        "default/run", CreateRequest(POD, {}), Forbidden('pods "run-1" is forbidden: no')
+    )
     world.settle()
     world.advance(100)
     assert [e for e in world.events if e[0] == "Warning"] == [

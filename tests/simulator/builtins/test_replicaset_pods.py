@@ -9,7 +9,7 @@ from kohort.cluster.errors import Forbidden
 from kohort.cluster.kinds import POD, REPLICA_SET
 from kohort.cluster.objects import Kind, Object, find_condition
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
-from kohort.simulator.component import Create
+from kohort.simulator.component import CreateRequest
 
 
 def replica_set(**spec: Any) -> Object:
@@ -101,7 +101,7 @@ def test_a_refused_pod_is_reported_and_the_report_goes_when_it_is_made():
     world = World(ReplicaSets())
     world.create(REPLICA_SET, replica_set(replicas=1))
     component = world.runners[0].component
-    refused = Create(POD, {"metadata": {"name": "x-1"}})
+    refused = CreateRequest(POD, {"metadata": {"name": "x-1"}})
     component.refused("default/x", refused, Forbidden('pods "x-1" is forbidden: no quota'))
     world.settle()
     assert find_condition(world.read(REPLICA_SET, "x"), "ReplicaFailure") is None

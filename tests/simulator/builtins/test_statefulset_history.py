@@ -8,7 +8,7 @@ from test_statefulset_pods import new_image, stateful_set, status, world_with
 from kohort.cluster.kinds import CLAIM, CONTROLLER_REVISION, POD, STATEFUL_SET
 from kohort.simulator.builtins.names import hash_revision
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
-from kohort.simulator.component import Merge
+from kohort.simulator.component import MergeRequest
 
 CLAIM_TEMPLATE = {
     "metadata": {"name": "data", "labels": {"l": "m"}},
@@ -157,6 +157,6 @@ def test_revisions_of_a_deleted_set_are_adopted_by_its_successor():
     world.settle()
     world.create(STATEFUL_SET, stateful_set())
     world.settle()
-    adopted = [a.name for a in world.log if isinstance(a, Merge)]
+    adopted = [a.name for a in world.log if isinstance(a, MergeRequest)]
     assert sorted(adopted) == sorted([revision, "web-0"])
     assert world.names(CONTROLLER_REVISION) == [revision]

@@ -8,7 +8,7 @@ from builtins_world import World, messages
 from kohort.cluster.kinds import POD, STATEFUL_SET
 from kohort.cluster.objects import Object
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
-from kohort.simulator.component import Create, Delete
+from kohort.simulator.component import CreateRequest, DeleteRequest
 
 
 def stateful_set(image: str = "img:1", **spec: Any) -> Object:
@@ -100,7 +100,7 @@ def test_a_scale_down_waits_for_unready_predecessors():
     world.set_ready("web-0", ready=False)
     world.patch(STATEFUL_SET, "web", {"spec": {"replicas": 1}})
     world.settle()
-    assert not [a for a in world.log if isinstance(a, Delete)]
+    assert not [a for a in world.log if isinstance(a, DeleteRequest)]
 
 
 def test_a_broken_pod_waits_to_leave_for_broken_ones_below_it():
@@ -121,7 +121,7 @@ def test_parallel_pods_leave_at_once():
     world.converge()
     world.patch(STATEFUL_SET, "web", {"spec": {"replicas": 1}})
     world.settle()
-    assert len([a for a in world.log if isinstance(a, Delete)]) == 2
+    assert len([a for a in world.log if isinstance(a, DeleteRequest)]) == 2
 
 
 def test_a_leaving_pod_holds_its_place_until_it_is_gone():
@@ -130,7 +130,7 @@ def test_a_leaving_pod_holds_its_place_until_it_is_gone():
     world.delete(POD, "web-1")
     before = len(world.log)
     world.settle()
-    assert not [a for a in world.log[before:] if isinstance(a, Create)]
+    assert not [a for a in world.log[before:] if isinstance(a, CreateRequest)]
     world.remove_pod("web-1")
     world.converge()
     assert world.names(POD) == ["web-0", "web-1", "web-2"]
@@ -145,7 +145,7 @@ def test_a_pod_that_ended_is_made_again(phase: str, policy: str):
     world.set_ready("web-1", ready=False, phase=phase)
     world.converge()
     assert world.read(POD, "web-1")["metadata"]["uid"] != old
-    assert len([a for a in world.log if isinstance(a, Delete)]) == 1
+    assert len([a for a in world.log if isinstance(a, DeleteRequest)]) == 1
 
 
 def test_an_update_replaces_from_the_top_and_waits_for_each():
@@ -169,7 +169,7 @@ def test_an_outdated_pod_that_ended_is_removed_once():
     world.set_ready("web-2", ready=False, phase="Failed")
     new_image(world, "img:2")
     world.settle()
-    assert [action.name for action in world.log if isinstance(action, Delete)] == ["web-2"]
+    assert [action.name for action in world.log if isinstance(action, DeleteRequest)] == ["web-2"]
 
 
 def test_pods_below_the_partition_keep_their_revision_even_when_made_again():
@@ -201,7 +201,7 @@ def test_max_unavailable_counts_only_behind_its_gate():
         world.converge()
         new_image(world, "img:2")
         world.settle()
-        assert len([a for a in world.log if isinstance(a, Delete)]) == expected
+        assert len([a for a in world.log if isinstance(a, DeleteRequest)]) == expected
 
 
 def test_a_pod_counts_as_available_after_its_minimum_time():
@@ -264,5 +264,5 @@ def test_a_set_of_any_size_is_made_in_windows(replicas):
         runner.deliver(kind)
     key = next(iter(runner.keys))
     step = runner.component.step(key, runner, world.moment)
-    made = [a for a in step.actions if isinstance(a, Create) and a.kind == POD]
+    made = [a for a in step.actions if isinstance(a, CreateRequest) and a.kind == POD]
     assert len(made) == 500

@@ -10,7 +10,7 @@ from test_statefulset_pods import images, new_image, stateful_set
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.kinds import CLAIM, CONTROLLER_REVISION, POD, STATEFUL_SET
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
-from kohort.simulator.component import Action, Create, Delete
+from kohort.simulator.component import ComponentAction, CreateRequest, DeleteRequest
 
 KINDS = (STATEFUL_SET, POD, CONTROLLER_REVISION, CLAIM)
 
@@ -28,7 +28,7 @@ moves = st.one_of(
 )
 
 
-def apply_step(world: World, name: str, argument: object) -> list[Action]:
+def apply_step(world: World, name: str, argument: object) -> list[ComponentAction]:
     """Make one move; the actions that the controller took in it."""
     runner, before = world.runners[0], len(world.log)
     pod = f"web-{argument}"
@@ -108,7 +108,7 @@ def is_available(pod: StoredObject) -> bool:
     return pod.facts.is_ready and not pod.facts.is_leaving
 
 
-def fresh_steps(world: World) -> Iterator[tuple[dict[str, StoredObject], list[Action]]]:
+def fresh_steps(world: World) -> Iterator[tuple[dict[str, StoredObject], list[ComponentAction]]]:
     """Steps that see everything: the pods before each of them, and what it did."""
     runner = world.runners[0]
     while True:
@@ -131,7 +131,7 @@ def test_an_ordered_set_makes_a_pod_only_after_all_below_it_are_ready(
     for move in history:
         for pods, actions in fresh_steps(world):
             for action in actions:
-                if isinstance(action, Create) and action.kind == POD:
+                if isinstance(action, CreateRequest) and action.kind == POD:
                     ordinal = int(action.obj["metadata"]["name"].removeprefix("web-"))
                     below = [pods.get(f"web-{i}") for i in range(ordinal)]
                     assert all(entry and entry.facts.is_ready for entry in below)
@@ -151,7 +151,7 @@ def test_an_update_takes_one_pod_at_a_time_and_none_below_the_partition(
     for move in updates:
         apply_step(world, *move)
         for pods, actions in fresh_steps(world):
-            deleted = [a.name for a in actions if isinstance(a, Delete) and a.kind == POD]
+            deleted = [a.name for a in actions if isinstance(a, DeleteRequest) and a.kind == POD]
             assert len(deleted) <= 1
             for name in deleted:
                 above = [f"web-{i}" for i in range(int(name.removeprefix("web-")) + 1, 5)]

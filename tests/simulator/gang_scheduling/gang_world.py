@@ -13,7 +13,7 @@ from kohort.apis.gangs.definitions.kubernetes import POD_GROUP as NATIVE_GROUP
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE, POD_GROUP, QUEUE
 from kohort.cluster.kinds import NODE, POD
 from kohort.cluster.objects import Kind
-from kohort.simulator.component import Action
+from kohort.simulator.component import ComponentAction
 from kohort.simulator.scheduling.scheduler import Scheduler
 from scheduling_views import TinyWorld
 
@@ -52,7 +52,7 @@ class GangWorld(TinyWorld):
             )
         return super().put(kind, obj)
 
-    def settle(self, seconds: float = 2.0) -> list[Action]:
+    def settle(self, seconds: float = 2.0) -> list[ComponentAction]:
         """Long enough for every pod to get the reason why it waits."""
         return super().settle(seconds)
 

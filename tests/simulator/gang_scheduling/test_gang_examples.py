@@ -7,7 +7,7 @@ from gang_world import SOFT, GangWorld, hard
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE, POD_GROUP, QUEUE
 from kohort.cluster.errors import Conflict
 from kohort.cluster.kinds import NODE, POD
-from kohort.simulator.component import Bind
+from kohort.simulator.component import BindRequest
 
 
 def world(count: int = 4, **more) -> GangWorld:
@@ -204,7 +204,7 @@ def test_a_refused_bind_leaves_no_trace_and_is_tried_again():
     for at in range(2):
         made.put(POD, pod(f"g-{at}", 2, group="g"))
     step = made.scheduler.step("gangs", made, made.moment())
-    second = [action for action in step.actions if isinstance(action, Bind)][1]
+    second = [action for action in step.actions if isinstance(action, BindRequest)][1]
     made.carry_out(step.actions[0])
     made.scheduler.refused("gangs", second, Conflict("no"))
     made.settle()

@@ -8,7 +8,7 @@ from test_volcano_meanings import put_parts, subgroups, three_tiers
 
 from kohort.cluster.errors import Conflict
 from kohort.cluster.kinds import POD, PRIORITY_CLASS
-from kohort.simulator.component import Delete
+from kohort.simulator.component import DeleteRequest
 
 
 def world(count: int = 4) -> GangWorld:
@@ -109,7 +109,7 @@ def refuse_delete(made: GangWorld) -> None:
     """A single pod comes, and the API does not let the first of its victims be deleted."""
     made.put(POD, pod("vip", 4, schedulerName="default-scheduler", priority=9))
     step = made.scheduler.step("queue", made, made.moment())
-    refused = next(action for action in step.actions if isinstance(action, Delete))
+    refused = next(action for action in step.actions if isinstance(action, DeleteRequest))
     made.scheduler.refused("queue", refused, Conflict("no"))
 
 

@@ -13,7 +13,7 @@ from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.cluster.errors import Conflict
 from kohort.cluster.kinds import NODE, POD
 from kohort.placement.amounts import read_amounts
-from kohort.simulator.component import Action, Bind
+from kohort.simulator.component import BindRequest, ComponentAction
 from kohort.simulator.scheduling.scheduler import Scheduler
 
 RACKS = [["n0", "n1"], ["n2", "n3"]]
@@ -53,8 +53,8 @@ class Watched(GangWorld):
         for member in members:
             self.put(POD, member)
 
-    def carry_out(self, action: Action) -> None:
-        if isinstance(action, Bind):
+    def carry_out(self, action: ComponentAction) -> None:
+        if isinstance(action, BindRequest):
             found = self.pod(action.name)
             assert not found["spec"].get("schedulingGates")
             assert not self.node(action.node)["spec"].get("unschedulable")
@@ -65,7 +65,7 @@ class Watched(GangWorld):
         del self._keys[key]
         self._timers.pop(key, None)
         step = self.component.step(key, self, self.moment())
-        binds = [action for action in step.actions if isinstance(action, Bind)]
+        binds = [action for action in step.actions if isinstance(action, BindRequest)]
         refused = self.refusals.pop() if self.refusals and binds else None
         bad = binds[refused % len(binds)] if refused is not None else None
         for action in step.actions:

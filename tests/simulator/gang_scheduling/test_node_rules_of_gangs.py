@@ -10,7 +10,7 @@ from node_oracle import REQUIRED, accepts, is_open, is_wanted
 
 from kohort.cluster.kinds import NODE, POD
 from kohort.placement.raw_objects import read_index, read_rule
-from kohort.simulator.component import Action, Bind
+from kohort.simulator.component import BindRequest, ComponentAction
 
 NODES = ("n0", "n1", "n2", "n3")
 SLOTS, GPUS = 3, 4
@@ -20,8 +20,8 @@ Raw = dict[str, Any]
 class Strict(GangWorld):
     """Every bind is held against the objects as they are at that moment."""
 
-    def carry_out(self, action: Action) -> None:
-        if isinstance(action, Bind):
+    def carry_out(self, action: ComponentAction) -> None:
+        if isinstance(action, BindRequest):
             found, at = self.pod(action.name), self.node(action.node)
             assert accepts(found, at), f"{action.name} may not stand on {action.node}"
             assert not found["spec"].get("schedulingGates"), f"{action.name} is gated"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kohort.cluster.kinds import POD, PRIORITY_CLASS
-from kohort.simulator.component import Action, Bind
+from kohort.simulator.component import BindRequest, ComponentAction
 from kohort.simulator.scheduling.gangs.fairness import PASSED_MAX
 
 NODES = ["n0", "n1", "n2", "n3"]
@@ -23,9 +23,12 @@ class Stream(GangWorld):
         self.put(PRIORITY_CLASS, {"metadata": {"name": "high"}, "value": 10})
         self.started: list[str] = []  # gangs, in the order in which they were placed
 
-    def carry_out(self, action: Action) -> None:
+    def carry_out(self, action: ComponentAction) -> None:
         super().carry_out(action)
-        if isinstance(action, Bind) and (name := action.name.split("-")[0]) not in self.started:
+        if (
+            isinstance(action, BindRequest)
+            and (name := action.name.split("-")[0]) not in self.started
+        ):
             self.started.append(name)
 
     def leave(self, name: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from test_pod_life import bound, condition, container, make_world, patches, start
 
 from kohort.cluster.kinds import CONFIG_MAP, POD, SECRET
-from kohort.simulator.component import Emit
+from kohort.simulator.component import EventRequest
 from scheduling_views import TinyWorld
 
 CREATING = {"waiting": {"reason": "ContainerCreating"}}
@@ -27,7 +27,7 @@ def with_variables(**fields: Any) -> dict:
 
 
 def warnings(world: TinyWorld) -> list[str]:
-    told = (a for a in world.log if isinstance(a, Emit) and a.type == "Warning")
+    told = (a for a in world.log if isinstance(a, EventRequest) and a.type == "Warning")
     return [f"{a.reason}: {a.message}" for a in told]
 
 

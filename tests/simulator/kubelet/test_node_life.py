@@ -3,7 +3,7 @@
 from typing import Any
 
 from kohort.cluster.kinds import NODE, POD
-from kohort.simulator.component import Delete
+from kohort.simulator.component import DeleteRequest
 from kohort.simulator.nodes import NodeMake, Nodes, make_node, name_node
 from scheduling_views import TinyWorld, pod
 
@@ -182,7 +182,7 @@ def test_pods_of_a_node_that_is_gone_are_collected():
     assert world.find(POD, "default", "p") is not None
     actions = world.settle(1)
     assert world.find(POD, "default", "p") is None
-    assert isinstance(actions[-1], Delete)
+    assert isinstance(actions[-1], DeleteRequest)
     assert actions[-1].grace_seconds == 0
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kohort.cluster.kinds import NODE, POD
-from kohort.simulator.component import Delete, Emit, Merge
+from kohort.simulator.component import DeleteRequest, EventRequest, MergeRequest
 from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.stages import KubeletStages
 from scheduling_views import TinyWorld, node, pod
@@ -46,8 +46,8 @@ def container(world: TinyWorld) -> dict:
     return world.pod("p")["status"]["containerStatuses"][0]
 
 
-def patches(world: TinyWorld) -> list[Merge]:
-    return [action for action in world.log if isinstance(action, Merge)]
+def patches(world: TinyWorld) -> list[MergeRequest]:
+    return [action for action in world.log if isinstance(action, MergeRequest)]
 
 
 def test_a_bound_pod_is_first_being_created():
@@ -203,7 +203,7 @@ def test_a_leaving_pod_stops_and_is_removed():
     assert world.events()[-1] == "Killing: Stopping container main"
     assert world.find(POD, "default", "p") is not None
     actions = world.settle(1)
-    assert isinstance(actions[-1], Delete)
+    assert isinstance(actions[-1], DeleteRequest)
     assert actions[-1].grace_seconds == 0
     assert world.find(POD, "default", "p") is None
 
@@ -232,7 +232,7 @@ def test_work_that_is_cut_short_has_failed_and_a_server_has_ended_well(policy, p
     world.start_deleting("p")
     world.settle()
     status, _ = world.settle(1)[-2:]
-    assert isinstance(status, Merge)
+    assert isinstance(status, MergeRequest)
     assert status.patch["status"]["phase"] == phase
 
 
@@ -310,4 +310,4 @@ def test_a_kubelet_can_keep_its_events_to_itself():
     world.put(NODE, node("n"))
     world.put(POD, bound())
     world.settle(5)
-    assert not [action for action in world.log if isinstance(action, Emit)]
+    assert not [action for action in world.log if isinstance(action, EventRequest)]

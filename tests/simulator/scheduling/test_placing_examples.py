@@ -4,7 +4,7 @@ import pytest
 
 from kohort.cluster.errors import Conflict
 from kohort.cluster.kinds import CLAIM, NAMESPACE, NODE, POD
-from kohort.simulator.component import Bind
+from kohort.simulator.component import BindRequest
 from kohort.simulator.scheduling.scheduler import Scheduler
 from scheduling_views import TinyWorld, node, pod
 
@@ -262,7 +262,7 @@ def test_a_refused_bind_gives_the_room_back():
     made.put(POD, pod("p"))
     step = scheduler.step("queue", made, made.moment())
     bind = step.actions[0]
-    assert isinstance(bind, Bind)
+    assert isinstance(bind, BindRequest)
     assert not scheduler.ledger.index.fits(0, {"pods": 1})
     scheduler.refused("queue", bind, Conflict("somebody was faster"))
     assert scheduler.ledger.index.fits(0, {"pods": 1})
@@ -275,7 +275,11 @@ def test_binds_after_a_refused_one_are_decided_again():
     made.put(NODE, node("a"))
     for number in range(4):
         made.put(POD, pod(f"p{number}"))
-    binds = [a for a in scheduler.step("queue", made, made.moment()).actions if isinstance(a, Bind)]
+    binds = [
+        a
+        for a in scheduler.step("queue", made, made.moment()).actions
+        if isinstance(a, BindRequest)
+    ]
     made.carry_out(binds[0])
     scheduler.refused("queue", binds[1], Conflict("somebody was faster"))
     made.settle()

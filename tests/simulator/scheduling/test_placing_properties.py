@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kohort.cluster.kinds import NODE, POD
 from kohort.placement.amounts import read_amounts
-from kohort.simulator.component import Bind
+from kohort.simulator.component import BindRequest
 from kohort.simulator.scheduling.counts.tallies import PodTally
 from kohort.simulator.scheduling.scheduler import Scheduler
 from scheduling_views import TinyWorld, node, pod
@@ -137,7 +137,7 @@ def run_checked(world: TinyWorld, scheduler: Scheduler) -> None:
     start = len(world.log)
     world.settle()
     for action in world.log[start:]:
-        if isinstance(action, Bind):
+        if isinstance(action, BindRequest):
             incoming = world.pod(action.name)
             assert action.node in before.feasible(incoming), (action, before.feasible(incoming))
             before.placed.append(incoming)
@@ -187,7 +187,7 @@ def test_the_order_in_which_nodes_were_seen_does_not_matter(made_nodes, made_pod
             world.put(POD, item)
         world.settle()
         assert world.settle(3600) == []
-        return [f"{a.name}->{a.node}" for a in world.log if isinstance(a, Bind)]
+        return [f"{a.name}->{a.node}" for a in world.log if isinstance(a, BindRequest)]
 
     shuffled = list(made_nodes)
     random.shuffle(shuffled)
@@ -203,4 +203,4 @@ def test_gated_pods_are_never_bound(made_nodes, made_pods):
     for item in made_pods:
         item["spec"]["schedulingGates"] = [{"name": "g"}]
         world.put(POD, item)
-    assert not any(isinstance(action, Bind) for action in world.settle())
+    assert not any(isinstance(action, BindRequest) for action in world.settle())

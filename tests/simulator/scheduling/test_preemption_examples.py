@@ -6,7 +6,7 @@ from test_placing_examples import place, world
 from test_placing_properties import cluster_of
 
 from kohort.cluster.kinds import NODE, POD
-from kohort.simulator.component import Delete
+from kohort.simulator.component import DeleteRequest
 from scheduling_views import TinyWorld, node, pod
 
 
@@ -46,7 +46,7 @@ def test_pods_of_equal_priority_and_those_that_never_preempt_evict_no_pod():
     place(made, pod("low", requests={"cpu": "1"}))
     place(made, pod("same", requests={"cpu": "1"}))
     place(made, pod("patient", requests={"cpu": "1"}, priority=9, preemptionPolicy="Never"))
-    assert not [action for action in made.log if isinstance(action, Delete)]
+    assert not [action for action in made.log if isinstance(action, DeleteRequest)]
 
 
 def test_no_pod_is_preempted_where_it_would_not_help():

@@ -14,7 +14,14 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE
 from kohort.cluster.objects import Kind
 from kohort.simulator.clock import VirtualClock
-from kohort.simulator.component import Action, Create, Delete, Moment, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    Moment,
+    Step,
+    View,
+)
 from kohort.simulator.world import World
 from kohort.simulator.world.component_runner import LOOKS_MAX
 
@@ -40,10 +47,10 @@ class Creator:
         self.steps += 1
         return Step(tuple(self.plan(view.find(CONFIG_MAP, "lab", key))))
 
-    def plan(self, found: StoredObject | None) -> Iterable[Action]:
-        return () if found else (Create(CONFIG_MAP, BODY),)
+    def plan(self, found: StoredObject | None) -> Iterable[ComponentAction]:
+        return () if found else (CreateRequest(CONFIG_MAP, BODY),)
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         raise AssertionError(error)
 
 
@@ -52,8 +59,8 @@ class Remover(Creator):
 
     name = manager = "remover"
 
-    def plan(self, found: StoredObject | None) -> Iterable[Action]:
-        return (Delete(CONFIG_MAP, "lab", found.name, found.uid),) if found else ()
+    def plan(self, found: StoredObject | None) -> Iterable[ComponentAction]:
+        return (DeleteRequest(CONFIG_MAP, "lab", found.name, found.uid),) if found else ()
 
 
 async def test_a_circle_of_two_components_lets_time_pass():

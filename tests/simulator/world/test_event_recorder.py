@@ -12,7 +12,7 @@ from kohort.apiserver.api.requests import DeleteOptions, ListOptions
 from kohort.apiserver.resources.builtin import builtin_resources
 from kohort.apiserver.store.store import Store
 from kohort.cluster.kinds import EVENT, NAMESPACE
-from kohort.simulator.component import Emit, Moment
+from kohort.simulator.component import EventRequest, Moment
 from kohort.simulator.world.execution import Recorder, options_of
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -32,7 +32,7 @@ class RecorderHarness:
         self.recorder = Recorder(self.api)
 
     async def emit(self, reason: str, message: str = "", component: str = "kubelet") -> None:
-        told = Emit(POD, "Normal", reason, message)
+        told = EventRequest(POD, "Normal", reason, message)
         await self.recorder.record(told, component, options_of("kubelet"), Moment(NOW, 0.0))
 
     def events(self) -> list[dict]:

@@ -18,7 +18,16 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import NAMESPACE
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.clock import VirtualClock
-from kohort.simulator.component import Action, Create, Delete, Merge, Moment, Replace, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    MergeRequest,
+    Moment,
+    ReplaceRequest,
+    Step,
+    View,
+)
 from kohort.simulator.world import World
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -32,7 +41,7 @@ class Errand:
     manager = "errand"
     kinds = (NAMESPACE,)
 
-    def __init__(self, *actions: Action) -> None:
+    def __init__(self, *actions: ComponentAction) -> None:
         self.actions = actions
         self.steps = 0
         self.refusals: list[ClusterError] = []
@@ -46,7 +55,7 @@ class Errand:
         self.steps += 1
         return Step(self.actions if self.steps == 1 else ())
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         self.refusals.append(error)
 
 
@@ -79,13 +88,13 @@ async def make_world(component: Errand) -> World:
 
 
 async def test_deleting_an_object_whose_kind_has_gone_is_a_success():
-    component = Errand(Delete(GONE, "", "a", "uid"))
+    component = Errand(DeleteRequest(GONE, "", "a", "uid"))
     await (await make_world(component)).settle()
     assert (component.steps, component.refusals) == (1, [])
 
 
 async def test_changing_an_object_whose_kind_has_gone_is_refused():
-    component = Errand(Merge(GONE, "", "a", {}))
+    component = Errand(MergeRequest(GONE, "", "a", {}))
     world = await make_world(component)
     await world.advance(1.0)
     assert [error.code for error in component.refusals] == [404]
@@ -98,7 +107,7 @@ async def test_a_create_that_meets_an_object_of_the_same_owner_is_a_success(owne
     if owner:
         reference = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": owner}
         metadata["ownerReferences"] = [{**reference, "controller": True}]
-    component = Errand(Create(NAMESPACE, {"metadata": metadata}))
+    component = Errand(CreateRequest(NAMESPACE, {"metadata": metadata}))
     await (await make_world(component)).advance(1.0)
     assert [error.code for error in component.refusals] == refusals
 
@@ -106,8 +115,8 @@ async def test_a_create_that_meets_an_object_of_the_same_owner_is_a_success(owne
 @pytest.mark.parametrize(
     ("action", "admission"),
     [
-        (Replace(NAMESPACE, {}), NoAdmission()),
-        (Create(NAMESPACE, {"metadata": {"name": "other"}}), Broken()),
+        (ReplaceRequest(NAMESPACE, {}), NoAdmission()),
+        (CreateRequest(NAMESPACE, {"metadata": {"name": "other"}}), Broken()),
     ],
 )
 async def test_a_mistake_while_acting_is_told_and_the_key_is_looked_at_again(action, admission):
@@ -122,7 +131,7 @@ async def test_a_mistake_while_acting_is_told_and_the_key_is_looked_at_again(act
 
 
 async def test_a_key_is_not_looked_at_while_a_webhook_is_asked_about_it():
-    component = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
+    component = Errand(CreateRequest(NAMESPACE, {"metadata": {"name": "other"}}))
     world = await make_world(component)
     world.api.context.admission = Stuck()
     await world.turn()
@@ -132,7 +141,7 @@ async def test_a_key_is_not_looked_at_while_a_webhook_is_asked_about_it():
 
 
 async def test_a_simulation_raises_a_mistake_of_a_part_that_waited():
-    component = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
+    component = Errand(CreateRequest(NAMESPACE, {"metadata": {"name": "other"}}))
     world = await make_world(component)
     world.api.context.admission = Broken()
     with pytest.raises(ZeroDivisionError):
@@ -140,7 +149,7 @@ async def test_a_simulation_raises_a_mistake_of_a_part_that_waited():
 
 
 async def test_a_world_that_ends_leaves_no_caller_waiting():
-    component = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
+    component = Errand(CreateRequest(NAMESPACE, {"metadata": {"name": "other"}}))
     world = await make_world(component)
     world.api.context.admission = stuck = Stuck()
     before = asyncio.all_tasks()
@@ -175,10 +184,10 @@ async def test_a_part_that_stumbles_over_an_object_sees_the_next_one():
 
 async def test_a_part_that_cannot_bear_a_refusal_is_told_to_the_log():
     class Sulking(Errand):
-        def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
             raise ZeroDivisionError
 
-    component = Sulking(Merge(GONE, "", "a", {}))
+    component = Sulking(MergeRequest(GONE, "", "a", {}))
     world = await make_world(component)
     told: list[str] = []
     world.on_fault = lambda name, key, error: told.append(name)

@@ -24,7 +24,7 @@ from kohort.apis.drift.restores import adopt
 from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, names, spec
-from kohort.apis.leaderworkerset.objects.differences import find_differences
+from kohort.apis.leaderworkerset.objects.differences import list_stale_fields
 from kohort.apis.leaderworkerset.objects.gangs import (
     choose_dialect,
     find_dialect,
@@ -231,7 +231,7 @@ def _find_change(wanted: Object, held: Whole, dialect: Dialect, pruned: frozense
             change[name] = None
         elif value is not None:
             value = _with_endings(value, found.get(name))
-            if find_differences({"spec": {name: value}}, {"spec": found}, pruned):
+            if list_stale_fields({"spec": {name: value}}, {"spec": found}, pruned):
                 change[name] = value
     return change
 

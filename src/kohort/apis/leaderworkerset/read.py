@@ -30,7 +30,7 @@ from kohort.apis.leaderworkerset.drift.sets import (
 from kohort.apis.leaderworkerset.incarnations import judge_groups, own_pods
 from kohort.apis.leaderworkerset.lost_revisions import find_lost
 from kohort.apis.leaderworkerset.names import leader_name, worker_name
-from kohort.apis.leaderworkerset.objects.differences import find_differences
+from kohort.apis.leaderworkerset.objects.differences import list_stale_fields
 from kohort.apis.leaderworkerset.objects.placement import place_templates
 from kohort.apis.leaderworkerset.objects.templates import leader_template
 from kohort.apis.leaderworkerset.revision import (
@@ -45,6 +45,7 @@ from kohort.apis.ordinals import find_ordinal
 from kohort.apis.revision_hash import hash_revision
 from kohort.apis.strategy_choice import choose_strategy
 from kohort.cluster.kinds import CONTROLLER_REVISION, POD, STATEFUL_SET
+from kohort.cluster.numbers import find_count
 from kohort.cluster.objects import (
     Object,
     annotations_of,
@@ -53,7 +54,6 @@ from kohort.cluster.objects import (
     namespace_of,
     uid_of,
 )
-from kohort.cluster.quantities import find_whole
 from kohort.model.observed import Group, Observed, Progress
 from kohort.model.policies import (
     STRATEGIES,
@@ -248,7 +248,7 @@ def _find_held(
         return held
     wanted = leader_template(lws, held)["spec"]
     found = Whole(leader_set.raw).decode()["spec"]["template"]["spec"]
-    return None if find_differences(wanted, found) else held
+    return None if list_stale_fields(wanted, found) else held
 
 
 def choose_revision(
@@ -292,7 +292,7 @@ def _compare(spec_json: bytes, revision_json: bytes) -> bool:
 
 def _progress_of(leader_set: SetFacts, drift: Drift) -> Progress:
     metadata = leader_set.metadata
-    noted = find_whole(metadata.annotations.get(labels.REPLICAS, ""))
+    noted = find_count(metadata.annotations.get(labels.REPLICAS, ""))
     count = min(leader_set.spec.replicas, COUNT_MAX)
     is_seen = leader_set.status.observed_generation >= metadata.generation
     return Progress(
@@ -319,7 +319,7 @@ def _group_of(metadata: Meta) -> int | None:
 
 @lru_cache(maxsize=65_536)
 def _find_group(name: str, workload: str | None, group_text: str, index_text: str) -> int | None:
-    group, index = find_whole(group_text), find_whole(index_text)
+    group, index = find_count(group_text), find_count(index_text)
     if group is not None:
         return group if _fits_name(name, workload, group, index) else None
     # Pods made while no webhook answered lack the label; a leader's name tells its group.
@@ -338,7 +338,7 @@ def _fits_name(name: str, workload: str | None, group: int, index: int | None) -
 
 
 def _index_of(metadata: Meta) -> int | None:
-    return find_whole(metadata.labels.get(labels.WORKER_INDEX, ""))
+    return find_count(metadata.labels.get(labels.WORKER_INDEX, ""))
 
 
 def _revision_of(metadata: Meta) -> str:
@@ -346,7 +346,7 @@ def _revision_of(metadata: Meta) -> str:
 
 
 def _size_of(metadata: Meta) -> int:
-    size = find_whole(metadata.annotations.get(labels.SIZE, ""))
+    size = find_count(metadata.annotations.get(labels.SIZE, ""))
     return 1 if size is None else size
 
 

@@ -33,7 +33,7 @@ from kohort.apis.leaderworkerset.drift.sets import (
 from kohort.apis.leaderworkerset.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.history import mark_served, render_history
 from kohort.apis.leaderworkerset.lost_revisions import make_again
-from kohort.apis.leaderworkerset.objects.differences import find_differences
+from kohort.apis.leaderworkerset.objects.differences import list_stale_fields
 from kohort.apis.leaderworkerset.objects.placement import end_scheduler, place_templates
 from kohort.apis.leaderworkerset.objects.services import group_service, shared_service
 from kohort.apis.leaderworkerset.objects.sets import leader_set, worker_set
@@ -133,7 +133,7 @@ def _leader_set_actions(
         # Adopt it, unless another owner comes first.
         wanted["metadata"]["resourceVersion"] = live.metadata.resource_version
     end_scheduler(lws, wanted["spec"]["template"], found["spec"]["template"], snapshot.settings)
-    differences = find_differences(wanted, found, snapshot.dropped)
+    differences = list_stale_fields(wanted, found, snapshot.dropped)
     is_same_revision = live is not None and _revision_of(live.metadata) == memory.key
     is_written = any(path.startswith(_TEMPLATE) for path in differences)
     is_edited = is_same_revision and _is_edited(reading)
@@ -141,7 +141,7 @@ def _leader_set_actions(
         if is_edited and not memory.drift.puts.may_repeat:
             return
         wanted = _hold_template(wanted, found, differences, is_edited=is_edited)
-        differences = find_differences(wanted, found, snapshot.dropped)
+        differences = list_stale_fields(wanted, found, snapshot.dropped)
         is_written = any(path.startswith(_TEMPLATE) for path in differences)
     if differences:
         why = f"{', '.join(differences[:3])} differ"

@@ -15,7 +15,7 @@ from kohort.apis.facts import PodFacts
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Intent
 from kohort.apis.leaderworkerset import labels, names, spec
-from kohort.apis.leaderworkerset.objects.differences import find_differences
+from kohort.apis.leaderworkerset.objects.differences import list_stale_fields
 from kohort.apis.leaderworkerset.objects.gangs import (
     choose_dialect,
     find_dialect,
@@ -170,4 +170,4 @@ def _is_requested(snapshot: Snapshot, key: str, pack: Pack, leader: PodFacts) ->
     intents = (_make_prototype(snapshot.root, key, wish, dialect) for wish in (pack, None))
     asked, free = (dialect.render(intent, tiers)[0]["spec"] for intent in intents)
     clause = {field: value for field, value in asked.items() if free.get(field) != value}
-    return not find_differences({"spec": clause}, held[name].decode())
+    return not list_stale_fields({"spec": clause}, held[name].decode())

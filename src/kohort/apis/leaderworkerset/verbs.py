@@ -11,8 +11,8 @@ from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.read import own_revisions
 from kohort.apis.leaderworkerset.revision import apply_revision
 from kohort.apis.user_edits import HELD, put_at
+from kohort.cluster.numbers import find_count
 from kohort.cluster.objects import Object, annotations_of
-from kohort.cluster.quantities import find_whole
 
 _PARTS = ("leaderWorkerTemplate", "networkConfig")
 _POD_TEMPLATES = ("leaderTemplate", "workerTemplate")
@@ -54,7 +54,7 @@ def _hold(lws: Object, boundary: int, role: str) -> Object:
 
 
 def _release(lws: Object, role: str) -> Object:
-    remembered = find_whole(annotations_of(lws).get(HELD, ""))
+    remembered = find_count(annotations_of(lws).get(HELD, ""))
     others = {key: value for key, value in annotations_of(lws).items() if key != HELD}
     released = put_at(lws, others, "metadata", "annotations")
     return _partition(released, remembered or 0)

@@ -12,8 +12,8 @@ from typing import Any
 
 from kohort.apis.amounts import resolve_amount
 from kohort.apis.modelserving import labels
+from kohort.cluster.numbers import find_count
 from kohort.cluster.objects import Object, annotations_of
-from kohort.cluster.quantities import find_whole
 
 GROUP_ROLLING, ROLE_ROLLING = "ServingGroupRollingUpdate", "RoleRollingUpdate"
 GROUP_RECREATE, ROLE_RECREATE, RECOVER_NONE = "ServingGroupRecreate", "RoleRecreate", "None"
@@ -183,7 +183,7 @@ def _find_surge(serving: Object, rolling: Object) -> Any:
     if rolling.get("maxSurge") is not None:
         return rolling["maxSurge"]
     text = annotations_of(serving).get(labels.MAX_SURGE, "")
-    number = find_whole(text)
+    number = find_count(text)
     return text if number is None else number
 
 

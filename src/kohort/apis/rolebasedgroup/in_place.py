@@ -38,7 +38,7 @@ _NOT_READY = orjson.dumps([{"userAgent": "Lifecycle", "key": "InstanceReady"}]).
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class InPlaceChange:
     """The difference between two pod templates that a running pod can take over in place."""
 
     images: dict[str, str] = field(default_factory=dict)  # by container
@@ -53,16 +53,16 @@ class Difference:
         spec: Object = {"spec": {"containers": containers}} if containers else {}
         return {"metadata": {key: value for key, value in metadata.items() if value}, **spec}
 
-    def follow(self, earlier: "Difference") -> "Difference":
+    def follow(self, earlier: "InPlaceChange") -> "InPlaceChange":
         """This change, and what an earlier one changes that was never applied."""
-        return Difference(
+        return InPlaceChange(
             {**earlier.images, **self.images},
             {**earlier.labels, **self.labels},
             {**earlier.annotations, **self.annotations},
         )
 
 
-def find_difference(old: Object, new: Object) -> Difference | None:
+def find_in_place_change(old: Object, new: Object) -> InPlaceChange | None:
     """The in-place change from one template to another; None if the pod must be recreated."""
     if RESTARTED in _compare_marks(old, new, "annotations") and RESTARTED in annotations_of(new):
         return None
@@ -77,7 +77,9 @@ def find_difference(old: Object, new: Object) -> Difference | None:
             return None
     pairs = zip(held, asked, strict=True)
     images = {w["name"]: w["image"] for o, w in pairs if o.get("image") != w.get("image")}
-    return Difference(images, *(_compare_marks(old, new, key) for key in ("labels", "annotations")))
+    return InPlaceChange(
+        images, *(_compare_marks(old, new, key) for key in ("labels", "annotations"))
+    )
 
 
 def _without(value: Object, key: str) -> Object:
@@ -98,7 +100,7 @@ class Walk:
     pod: RolePod
     hash: str  # the label value of the new revision
     revision: str  # its whole name
-    difference: Difference
+    difference: InPlaceChange
     grace_seconds: float
     now: str  # a timestamp
 
@@ -134,13 +136,13 @@ def find_grace_end(pod: RolePod, seconds: float) -> float | None:
     return read_moment(pod.note.started if pod.note else "") + seconds
 
 
-def read_pending(pod: RolePod) -> Difference | None:
+def read_pending(pod: RolePod) -> InPlaceChange | None:
     """The change that waits for the grace period of a pod; None if it is missing or invalid."""
     try:
         body = orjson.loads(pod.metadata.annotations.get(labels.IN_PLACE_GRACE, ""))
         metadata = body["metadata"]
         containers = (body.get("spec") or {}).get("containers") or ()
-        return Difference(
+        return InPlaceChange(
             {each["name"]: each["image"] for each in containers},
             dict(metadata.get("labels") or {}),
             dict(metadata.get("annotations") or {}),
@@ -167,7 +169,7 @@ def _find_missing(pod: RolePod, template: Object) -> Object:
         key: {k: v for k, v in (marks.get(key) or {}).items() if held[key].get(k) != v}
         for key in held
     }
-    return Difference(images, dict(new["labels"]), dict(new["annotations"])).body
+    return InPlaceChange(images, dict(new["labels"]), dict(new["annotations"])).body
 
 
 def _patch_pod(

@@ -18,10 +18,10 @@ from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.in_place import (
     OPEN,
-    Difference,
+    InPlaceChange,
     Walk,
     apply_pending,
-    find_difference,
+    find_in_place_change,
     is_grace_over,
     read_pending,
     set_gates,
@@ -170,17 +170,19 @@ class PodActions:
         found = None
         foreign = find_foreign_images(work.instance, pod)
         if foreign and (before is None or pod.metadata.labels.get(labels.REVISION) == short):
-            found = Difference(images=foreign)
+            found = InPlaceChange(images=foreign)
         elif before is not None and set(GATES) <= pod.gates:
             is_moved = (before.get("serviceName") or "") != (component.get("serviceName") or "")
             mine = work.mark(component, before)
-            found = None if is_moved else find_difference(mine, as_map(component.get("template")))
+            found = (
+                None if is_moved else find_in_place_change(mine, as_map(component.get("template")))
+            )
         if found is not None and foreign:
             found = replace(found, images={**found.images, **foreign})
         if found is None:
             yield _delete(pod, "it has an old revision, and cannot change as it runs")
             return
-        found = found.follow(read_pending(pod) or Difference())
+        found = found.follow(read_pending(pod) or InPlaceChange())
         walk = Walk(pod, short, revision_of(work.instance), found, work.grace_seconds, self._now)
         yield from walk.list_steps()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kohort.apis.rolebasedgroup import names
-from kohort.apis.rolebasedgroup.in_place import find_difference
+from kohort.apis.rolebasedgroup.in_place import find_in_place_change
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.revision import StoredRevision
 from kohort.apis.rolebasedgroup.roles import RoleSpec, as_map, as_objects, as_texts
@@ -158,7 +158,9 @@ def can_follow(old: Object, new: Object) -> bool:
     """Whether running pods of one component can be updated in place to another."""
     if (old.get("serviceName") or "") != (new.get("serviceName") or ""):
         return False
-    return find_difference(as_map(old.get("template")), as_map(new.get("template"))) is not None
+    return (
+        find_in_place_change(as_map(old.get("template")), as_map(new.get("template"))) is not None
+    )
 
 
 def _shape(component: Object) -> tuple[object, object]:

@@ -49,8 +49,8 @@ from kohort.apis.rolebasedgroup.roles import (
     read_scheduling,
 )
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.numbers import find_count
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
-from kohort.cluster.quantities import find_whole
 from kohort.model.cycles import find_cycle
 
 GANG_TIMEOUT_SECONDS = 60
@@ -224,7 +224,7 @@ def _type_of(kind: Any) -> str:
 
 
 def _read_gang(notes: Mapping[str, str]) -> GangSpec:
-    seconds = find_whole(notes.get(labels.GANG_TIMEOUT, ""))
+    seconds = find_count(notes.get(labels.GANG_TIMEOUT, ""))
     return GangSpec(
         is_enabled=notes.get(labels.GANG) == "true",
         timeout_seconds=GANG_TIMEOUT_SECONDS if seconds is None else seconds,

@@ -2,7 +2,8 @@
 Requests and answers of the API as values, for HTTP clients and components alike.
 
 The HTTP server makes them from paths, queries and bodies; the simulated parts
-and tests make them directly. Nothing here knows of sockets or headers.
+and tests make them directly. Nothing here knows of sockets or headers. ``Patch`` is the body of
+a request; what the operator plans to change is a ``Patch`` of ``cluster/actions.py``.
 """
 
 from dataclasses import dataclass, field

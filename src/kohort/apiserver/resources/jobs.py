@@ -40,11 +40,12 @@ from kohort.apiserver.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
 )
-from kohort.apiserver.resources.validation.selectors import selects, validate_selector
+from kohort.apiserver.resources.validation.selectors import validate_selector
 from kohort.apiserver.resources.workloads.columns import list_containers, show_selector
 from kohort.cluster import kinds
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object, find_condition
+from kohort.cluster.selectors import read_label_selector
 
 _PREFIX = "batch.kubernetes.io/"
 CONTROLLER_UID = _PREFIX + "controller-uid"
@@ -124,9 +125,12 @@ def validate_job(job: Object, old: Object | None) -> list[FieldError]:
     selector = spec.get("selector")
     if selector is None:
         return [*faults, required("spec.selector")]
-    faults += validate_selector(selector, "spec.selector")
+    wrong = validate_selector(selector, "spec.selector")
+    if wrong:
+        # An invalid selector cannot be compared with labels.
+        return [*faults, *wrong]
     labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
-    if not selects(selector, labels):
+    if not read_label_selector(selector).matches(labels):
         why = "`selector` does not match template `labels`"
         faults.append(invalid("spec.template.metadata.labels", labels, why))
     return faults

@@ -342,7 +342,7 @@ def _describe_unknown(group: str, kind: str, version: str) -> str:
 def _find_webhooks(obj: Object, *, mutates: bool) -> Iterator[Webhook]:
     for webhook in (webhook for api in APIS for webhook in api.webhooks):
         is_asked = webhook.mutates is mutates and "CREATE" in webhook.operations
-        is_chosen = read_label_selector(webhook.selector).matches(labels_of(obj))
+        is_chosen = read_label_selector(webhook.selector or {}).matches(labels_of(obj))
         if is_asked and is_chosen and _is_same_kind(webhook.kind, obj):
             yield webhook
 

@@ -170,7 +170,7 @@ def _list_webhooks(
     verb = "CREATE" if old is None else "UPDATE"
     for webhook in api.webhooks:
         is_asked = webhook.mutates is mutates and verb in webhook.operations
-        is_chosen = read_label_selector(webhook.selector).matches(labels_of(obj))
+        is_chosen = read_label_selector(webhook.selector or {}).matches(labels_of(obj))
         if webhook.kind == api.kind and is_asked and is_chosen:
             yield webhook
 

@@ -10,9 +10,9 @@ edit by a user after the operator's last reconcile.
 from collections import deque
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, is_leaving
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import Commit, Group, controller_of, is_leaving
+from kohort.simulation.checkers.truth import Commit, Group, controller_of
 from kohort.simulation.scenario import COMPATIBLE, PODS
 from kohort.simulation.simulated_api import Policy, Step
 

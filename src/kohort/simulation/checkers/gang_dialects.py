@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Kind, Object
-from kohort.simulation.checkers.truth import Truth, annotations_of, is_leaving, labels_of
+from kohort.cluster.objects import Kind, Object, annotations_of, is_leaving, labels_of
+from kohort.simulation.checkers.truth import Truth
 
 HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", namespaced=False)
 # What says where the members of a gang may stand.

@@ -17,7 +17,7 @@ gang that stands within its limit out of it.
 """
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, is_leaving
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.gang_dialects import (
     ALL,
@@ -30,7 +30,7 @@ from kohort.simulation.checkers.gang_dialects import (
     list_members,
     list_names,
 )
-from kohort.simulation.checkers.truth import Commit, Group, controller_of, is_leaving
+from kohort.simulation.checkers.truth import Commit, Group, controller_of
 
 GPU = "nvidia.com/gpu"
 

@@ -6,17 +6,10 @@ groups than wanted, or a member that failed and a policy that asks for it.
 """
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, is_leaving
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import (
-    Commit,
-    Group,
-    controller_of,
-    is_leaving,
-    is_ready,
-    restarts_of,
-)
+from kohort.simulation.checkers.truth import Commit, Group, controller_of, is_ready, restarts_of
 from kohort.simulation.scenario import AFTER_START, BAD_IMAGE, KEEP, LEADER_FIRST
 
 # With these, another client than the operator may have pods deleted.

@@ -9,17 +9,10 @@ Changes that the operator cannot have seen yet are not held against it.
 from collections.abc import Iterator
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, is_leaving
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import (
-    Commit,
-    Group,
-    controller_of,
-    has_ended,
-    is_leaving,
-    restarts_of,
-)
+from kohort.simulation.checkers.truth import Commit, Group, controller_of, has_ended, restarts_of
 from kohort.simulation.scenario import BAD_IMAGE
 from kohort.simulation.simulated_api import LineView, Policy
 

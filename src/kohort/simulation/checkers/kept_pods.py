@@ -6,10 +6,10 @@ allowed: the instance is surplus, failed, or was edited by a user.
 """
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, is_leaving
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import Commit, Group, has_ended, is_leaving, restarts_of
+from kohort.simulation.checkers.truth import Commit, Group, has_ended, restarts_of
 from kohort.simulation.simulated_api import LineView
 
 

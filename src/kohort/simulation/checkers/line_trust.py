@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, annotations_of
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.trust import (
@@ -22,7 +22,7 @@ from kohort.simulation.checkers.trust import (
     TRIAL_SECONDS,
     backoff_seconds,
 )
-from kohort.simulation.checkers.truth import Commit, Group, annotations_of, restarts_of
+from kohort.simulation.checkers.truth import Commit, Group, restarts_of
 from kohort.simulation.simulated_api import LineView, Policy
 
 

@@ -10,9 +10,10 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from kohort.cluster import kinds
+from kohort.cluster.objects import annotations_of
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import Commit, Group, annotations_of, has_crashed, restarts_of
+from kohort.simulation.checkers.truth import Commit, Group, has_crashed, restarts_of
 from kohort.simulation.simulated_api import LineView, Policy
 
 COST = "controller.kubernetes.io/pod-deletion-cost"

@@ -14,11 +14,11 @@ may be left.
 from collections import deque
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, labels_of
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.groups import DELETING
-from kohort.simulation.checkers.truth import Commit, Group, labels_of
+from kohort.simulation.checkers.truth import Commit, Group
 from kohort.simulation.scenario import COMPATIBLE, NAME
 from kohort.simulation.simulated_api import Policy
 

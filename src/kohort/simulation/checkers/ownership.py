@@ -1,16 +1,10 @@
 """C1 to C5: children have a living owner, and the operator touches no other's objects."""
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, is_leaving, labels_of
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import (
-    Commit,
-    controller_of,
-    is_leaving,
-    labels_of,
-    owners_of,
-)
+from kohort.simulation.checkers.truth import Commit, controller_of, owners_of
 from kohort.simulation.scenario import NAME
 
 

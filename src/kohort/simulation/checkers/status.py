@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import orjson
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, is_leaving
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import Commit, is_leaving
+from kohort.simulation.checkers.truth import Commit
 from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.scenario import NAME, NAMESPACE
 
@@ -122,7 +122,7 @@ class Status(Checker):
             self.breach("T7: the status does not say what an autoscaler needs")
         if status.get("observedGeneration") != generation or is_leaving(workload):
             return
-        if is_true(status, fields.available) and not any(
+        if says_true(status, fields.available) and not any(
             moment.is_whole for moment in self._moments
         ):
             self.breach("T3: it is said to be available, and not all groups serve")
@@ -145,7 +145,7 @@ class Status(Checker):
             self.breach(f"T8: the scale says {said}")
 
 
-def is_true(status: Object, condition: str) -> bool:
+def says_true(status: Object, condition: str) -> bool:
     """Whether a status says that a condition is true."""
     claims = {c["type"]: c["status"] for c in status.get("conditions") or ()}
     return claims.get(condition) == "True"
@@ -153,4 +153,4 @@ def is_true(status: Object, condition: str) -> bool:
 
 def is_available(status: Object) -> bool:
     """Whether a status says that all is available."""
-    return is_true(status, "Available")
+    return says_true(status, "Available")

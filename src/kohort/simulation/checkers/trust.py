@@ -11,17 +11,10 @@ of the run: timestamps of pods have whole seconds, so one second is forgiven.
 from dataclasses import dataclass
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, is_leaving
 from kohort.simulation.checkers.budget import is_released, is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import (
-    Commit,
-    Group,
-    image_of,
-    is_leaving,
-    is_ready,
-    restarts_of,
-)
+from kohort.simulation.checkers.truth import Commit, Group, image_of, is_ready, restarts_of
 from kohort.simulation.scenario import COMPATIBLE, FOREIGN_IMAGE, KEEP, RECREATE
 from kohort.simulation.simulated_api import Step
 

@@ -17,7 +17,7 @@ from kohort.apiserver.api.api import ApiServer
 from kohort.apiserver.store.entries import ChangeType, Event
 from kohort.cluster import kinds
 from kohort.cluster.kinds import LEASE
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, is_leaving, labels_of
 from kohort.simulation.faulty_cluster import WRITER
 from kohort.simulation.scenario import NAME, NAMESPACE
 from kohort.simulation.simulated_api import LineView, SimulatedApi, WorkloadLabels
@@ -266,25 +266,10 @@ class Truth:
         return {group.ordinal for group in self.groups() if group.is_ready}
 
 
-def labels_of(obj: Object) -> dict[str, str]:
-    """The labels of an object."""
-    return obj["metadata"].get("labels") or {}
-
-
-def annotations_of(obj: Object) -> dict[str, str]:
-    """The annotations of an object."""
-    return obj["metadata"].get("annotations") or {}
-
-
 def image_of(pod: Object) -> str:
     """The image of a pod's first container."""
     image: str = pod["spec"]["containers"][0]["image"]
     return image
-
-
-def is_leaving(obj: Object) -> bool:
-    """Whether an object is being deleted."""
-    return "deletionTimestamp" in obj["metadata"]
 
 
 def owners_of(obj: Object) -> set[str]:

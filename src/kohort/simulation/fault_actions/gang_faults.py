@@ -6,9 +6,8 @@ import asyncio
 
 from kohort.apis.gangs.dialects.volcano import QUEUE
 from kohort.cluster import kinds
-from kohort.cluster.objects import Kind
+from kohort.cluster.objects import Kind, is_leaving
 from kohort.simulation.checkers.gang_dialects import BY_KIND, HYPER_NODE, find_node
-from kohort.simulation.checkers.truth import is_leaving
 from kohort.simulation.gang_clusters import NODE_GPUS, write_requests, write_topology
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import NAME, Fault

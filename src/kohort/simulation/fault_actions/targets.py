@@ -2,8 +2,7 @@
 The target of a fault: one of the objects that exist when the fault happens.
 """
 
-from kohort.cluster.objects import Kind, Object
-from kohort.simulation.checkers.truth import is_leaving, labels_of
+from kohort.cluster.objects import Kind, Object, is_leaving, labels_of
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import NAME
 

@@ -13,8 +13,7 @@ do; scenarios may have it.
 import asyncio
 
 from kohort.cluster.kinds import AUTOSCALER
-from kohort.cluster.objects import Kind, Object
-from kohort.simulation.checkers.truth import annotations_of
+from kohort.cluster.objects import Kind, Object, annotations_of
 from kohort.simulation.harness import Harness
 from kohort.simulation.inferenceservice import scenarios
 from kohort.simulation.inferenceservice.forms import is_one_group

@@ -8,9 +8,9 @@ to them. Fields that come from the runtime may have the value of any version tha
 from collections.abc import Iterator
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Kind, Object, find_condition
+from kohort.cluster.objects import Kind, Object, find_condition, labels_of
 from kohort.simulation.checkers.checker import Scene
-from kohort.simulation.checkers.truth import Truth, is_ready, labels_of
+from kohort.simulation.checkers.truth import Truth, is_ready
 from kohort.simulation.inferenceservice.forms import (
     is_one_group,
     least_of,

@@ -19,18 +19,11 @@ that crashes has none. The time of a condition changes when something else in it
 from collections import deque
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, annotations_of, is_leaving, labels_of
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.status import SLACK_SECONDS, Status, is_true
-from kohort.simulation.checkers.truth import (
-    Commit,
-    annotations_of,
-    controller_of,
-    is_leaving,
-    is_ready,
-    labels_of,
-)
+from kohort.simulation.checkers.status import SLACK_SECONDS, Status, says_true
+from kohort.simulation.checkers.truth import Commit, controller_of, is_ready
 from kohort.simulation.faults.catalogue import HARMLESS
 from kohort.simulation.inferenceservice.forms import (
     ReadyPods,
@@ -265,7 +258,7 @@ class ServiceStatus(Status):
         is_seen = status.get("observedGeneration") == generation and not is_leaving(workload)
         for name in list_components(workload["spec"]) if is_seen else ():
             claims = {"Ready", f"{name.capitalize()}Ready"}
-            told = sorted(claim for claim in claims if is_true(status, claim))
+            told = sorted(claim for claim in claims if says_true(status, claim))
             if told and not any(name in moment.components() for moment in self._ready):
                 self.breach(f"E5: {told[0]} is said, and no pod of {name} serves")
 

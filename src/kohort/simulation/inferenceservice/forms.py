@@ -8,15 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Kind, Object
-from kohort.simulation.checkers.truth import (
-    Truth,
-    annotations_of,
-    controller_of,
-    is_leaving,
-    is_ready,
-    labels_of,
-)
+from kohort.cluster.objects import Kind, Object, annotations_of, is_leaving, labels_of
+from kohort.simulation.checkers.truth import Truth, controller_of, is_ready
 from kohort.simulation.inferenceservice.labels import (
     COMPONENT,
     FORMS,

@@ -8,10 +8,10 @@ instance is old, could follow, or stays.
 import re
 from collections.abc import Callable, Iterator
 
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, annotations_of, is_leaving
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.kept_units import list_hopeless
-from kohort.simulation.checkers.truth import Group, Truth, annotations_of, controller_of, is_leaving
+from kohort.simulation.checkers.truth import Group, Truth, controller_of
 from kohort.simulation.instanceset.labels import LABELS
 from kohort.simulation.rolebasedgroup import groups
 from kohort.simulation.rolebasedgroup.groups import ORDINAL_MAX, RoleUnit, WholeGroup, read_ordinal

@@ -7,9 +7,9 @@ Where the scheduler in use cannot express a topology, the status must report tha
 from dataclasses import dataclass
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, labels_of
 from kohort.simulation.checkers.checker import Scene
-from kohort.simulation.checkers.truth import Group, Truth, image_of, labels_of
+from kohort.simulation.checkers.truth import Group, Truth, image_of
 from kohort.simulation.leaderworkerset.groups import find_image
 from kohort.simulation.leaderworkerset.labels import KEY, LABELS, OWNER
 from kohort.simulation.leaderworkerset.steps import read_policy, read_step

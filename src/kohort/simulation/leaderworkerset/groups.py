@@ -3,15 +3,8 @@ The groups of a LeaderWorkerSet, from its pods, on either carrier.
 """
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
-from kohort.simulation.checkers.truth import (
-    Group,
-    Truth,
-    annotations_of,
-    controller_of,
-    image_of,
-    is_leaving,
-)
+from kohort.cluster.objects import Object, annotations_of, is_leaving
+from kohort.simulation.checkers.truth import Group, Truth, controller_of, image_of
 from kohort.simulation.leaderworkerset.labels import SIZE
 from kohort.simulation.scenario import NAME
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES

@@ -5,8 +5,8 @@ The policy of a LeaderWorkerSet, and how far its rollout has come by the state o
 import orjson
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
-from kohort.simulation.checkers.truth import Truth, annotations_of
+from kohort.cluster.objects import Object, annotations_of
+from kohort.simulation.checkers.truth import Truth
 from kohort.simulation.leaderworkerset.labels import LABELS
 from kohort.simulation.scenario import PODS
 from kohort.simulation.simulated_api import Policy, Step, read_budget

@@ -9,15 +9,8 @@ import re
 from dataclasses import dataclass
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
-from kohort.simulation.checkers.truth import (
-    Group,
-    Marks,
-    Truth,
-    annotations_of,
-    image_of,
-    is_leaving,
-)
+from kohort.cluster.objects import Object, annotations_of, is_leaving
+from kohort.simulation.checkers.truth import Group, Marks, Truth, image_of
 from kohort.simulation.modelserving.labels import (
     ENTRY_UID,
     GROUP_RECREATE,

@@ -9,16 +9,8 @@ template into it, closes a gate, or deletes any of it: these writes are decision
 import re
 from collections.abc import Iterator
 
-from kohort.cluster.objects import Object
-from kohort.simulation.checkers.truth import (
-    Group,
-    Truth,
-    controller_of,
-    image_of,
-    is_leaving,
-    is_ready,
-    labels_of,
-)
+from kohort.cluster.objects import Object, is_leaving, labels_of
+from kohort.simulation.checkers.truth import Group, Truth, controller_of, image_of, is_ready
 from kohort.simulation.rolebasedgroup.labels import (
     GATES,
     IN_PLACE_ONLY,

@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from kohort.cluster.objects import Object
-from kohort.simulation.checkers.truth import Truth, annotations_of, image_of, owners_of
+from kohort.cluster.objects import Object, annotations_of
+from kohort.simulation.checkers.truth import Truth, image_of, owners_of
 from kohort.simulation.rolebasedgroup.labels import (
     ADAPTER,
     IN_PLACE,

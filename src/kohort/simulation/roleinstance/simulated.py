@@ -7,7 +7,7 @@ from kohort.simulation.checkers.kept_pods import KeptPods
 from kohort.simulation.checkers.ownership import Ownership
 from kohort.simulation.checkers.runtime import Runtime
 from kohort.simulation.checkers.stability import Stability
-from kohort.simulation.checkers.status import Status, is_true
+from kohort.simulation.checkers.status import Status, says_true
 from kohort.simulation.instanceset.labels import LABELS
 from kohort.simulation.rolebasedgroup import groups
 from kohort.simulation.rolebasedgroup.labels import INSTANCE
@@ -27,7 +27,7 @@ ROLE_INSTANCES = SimulatedApi(
     kind=INSTANCE,
     labels=LABELS,
     status=StatusFields(
-        lambda status: int(is_true(status, units.READY)),
+        lambda status: int(says_true(status, units.READY)),
         units.count_ready,
         "",
         units.says_over,

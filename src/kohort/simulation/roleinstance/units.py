@@ -8,10 +8,10 @@ are what the spec says. A pod beyond the size of its component is old, too.
 import re
 from collections.abc import Iterator
 
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, is_leaving
 from kohort.simulation.checkers.checker import Scene
-from kohort.simulation.checkers.status import is_true
-from kohort.simulation.checkers.truth import Group, Truth, controller_of, is_leaving
+from kohort.simulation.checkers.status import says_true
+from kohort.simulation.checkers.truth import Group, Truth, controller_of
 from kohort.simulation.instanceset.labels import LABELS
 from kohort.simulation.rolebasedgroup import groups
 from kohort.simulation.rolebasedgroup.groups import RoleUnit, WholeGroup
@@ -90,7 +90,7 @@ def count_ready(truth: Truth) -> int:
 def says_over(status: Object) -> bool:
     """A rollout is over when the instance is ready with the revision that was asked for."""
     current, target = status.get("currentRevision"), status.get("updateRevision")
-    return is_true(status, READY) and current == target
+    return says_true(status, READY) and current == target
 
 
 def find_trouble(scene: Scene) -> str:

@@ -14,11 +14,19 @@ from kohort.cluster.conditions import move_to_end
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import BUDGET, DEPLOYMENT, POD, REPLICA_SET, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object
+from kohort.cluster.selectors import read_label_selector
 from kohort.simulator.builtins.amounts import resolve
 from kohort.simulator.builtins.ownership import reference
 from kohort.simulator.builtins.reconcile_pace import Pace
-from kohort.simulator.builtins.selectors import Matches, read_selector
-from kohort.simulator.component import Action, Emit, Moment, Replace, Step, View
+from kohort.simulator.builtins.selectors import Matches
+from kohort.simulator.component import (
+    ComponentAction,
+    EventRequest,
+    Moment,
+    ReplaceRequest,
+    Step,
+    View,
+)
 
 # How long a granted eviction counts as a disruption if the pod stays.
 DELETION_TIMEOUT = timedelta(minutes=2)
@@ -58,7 +66,7 @@ class Budgets:
             if new is None:
                 self._matches.drop(key)
                 return ()
-            selector = read_selector(new.decode()["spec"].get("selector"))
+            selector = read_label_selector(new.decode()["spec"].get("selector"))
             self._matches.put(key, selector, view)
             return (key,)
         if kind == POD:
@@ -93,13 +101,15 @@ class Budgets:
         status["conditions"] = _conditions(old, status, trouble, moment)
         if status == old:
             return Step(after=recheck)
-        actions: list[Action] = [Replace(BUDGET, {**obj, "status": status}, "status")]
+        actions: list[ComponentAction] = [
+            ReplaceRequest(BUDGET, {**obj, "status": status}, "status")
+        ]
         if not pods:
             about = reference(BUDGET, budget)
-            actions.append(Emit(about, "Normal", "NoPods", "No matching pods found"))
+            actions.append(EventRequest(about, "Normal", "NoPods", "No matching pods found"))
         return Step(tuple(actions), recheck)
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Let the key be reconciled again at once."""
         self._pace.hurry(key)
 

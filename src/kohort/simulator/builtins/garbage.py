@@ -26,7 +26,15 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import EVENT
 from kohort.cluster.objects import Kind
 from kohort.simulator.builtins.ownership import set_owners, write_owner
-from kohort.simulator.component import Action, Delete, Merge, Moment, Named, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    DeleteRequest,
+    MergeRequest,
+    Moment,
+    Named,
+    Step,
+    View,
+)
 
 _GONE_MAX = 20_000  # Dropping an uid too early only delays a decision a little.
 
@@ -168,7 +176,7 @@ class GarbageCollector:
             return Step()
         return self._judge(kind, entry, view, moment)
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""
 
     def _owner_keys(self, entry: StoredObject) -> Iterable[str]:
@@ -186,7 +194,7 @@ class GarbageCollector:
         return Place(kind, dependent.namespace if kind.namespaced else "", owner.name)
 
     def _delete_dependents(self, kind: Kind, entry: StoredObject, view: View) -> Step:
-        actions: list[Action] = []
+        actions: list[ComponentAction] = []
         is_blocked = False
         for place, dependent in self._living_dependents(entry, view):
             if not _blocks(dependent, entry.uid):
@@ -213,7 +221,7 @@ class GarbageCollector:
         )
 
     def _orphan_dependents(self, kind: Kind, entry: StoredObject, view: View) -> Step:
-        actions: list[Action] = [
+        actions: list[ComponentAction] = [
             _drop_owners(place.kind, dependent, {entry.uid})
             for place, dependent in self._living_dependents(entry, view)
         ]
@@ -294,16 +302,18 @@ def _blocks(dependent: StoredObject, owner_uid: str) -> bool:
     return any(owner.uid == owner_uid and owner.block_owner_deletion for owner in owners)
 
 
-def _delete(place: Place, entry: StoredObject, propagation: str) -> Delete:
-    return Delete(place.kind, place.namespace, place.name, uid=entry.uid, propagation=propagation)
+def _delete(place: Place, entry: StoredObject, propagation: str) -> DeleteRequest:
+    return DeleteRequest(
+        place.kind, place.namespace, place.name, uid=entry.uid, propagation=propagation
+    )
 
 
-def _drop_owners(kind: Kind, dependent: StoredObject, uids: set[str]) -> Merge:
+def _drop_owners(kind: Kind, dependent: StoredObject, uids: set[str]) -> MergeRequest:
     owners = dependent.facts.metadata.owner_references
     return set_owners(kind, dependent, [write_owner(o) for o in owners if o.uid not in uids])
 
 
-def _drop_finalizer(kind: Kind, entry: StoredObject, finalizer: str) -> Merge:
+def _drop_finalizer(kind: Kind, entry: StoredObject, finalizer: str) -> MergeRequest:
     rest = [name for name in entry.facts.metadata.finalizers if name != finalizer]
     metadata = {"finalizers": rest or None, "resourceVersion": str(entry.rv)}
-    return Merge(kind, entry.namespace, entry.name, {"metadata": metadata}, uid=entry.uid)
+    return MergeRequest(kind, entry.namespace, entry.name, {"metadata": metadata}, uid=entry.uid)

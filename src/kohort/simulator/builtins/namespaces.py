@@ -15,7 +15,16 @@ from kohort.cluster.conditions import find, stamp
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE, SERVICE_ACCOUNT
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.component import Action, Create, Delete, Merge, Moment, Replace, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    MergeRequest,
+    Moment,
+    ReplaceRequest,
+    Step,
+    View,
+)
 
 ACCOUNT = "default"
 CERTIFICATE = "kube-root-ca.crt"
@@ -52,23 +61,25 @@ class NamespaceDefaults:
         namespace = view.find(NAMESPACE, "", key)
         if namespace is None or namespace.is_leaving:
             return Step()
-        actions: list[Action] = []
+        actions: list[ComponentAction] = []
         if view.find(SERVICE_ACCOUNT, key, ACCOUNT) is None:
             metadata = {"name": ACCOUNT, "namespace": key}
             account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
-            actions.append(Create(SERVICE_ACCOUNT, account))
+            actions.append(CreateRequest(SERVICE_ACCOUNT, account))
         data = {"ca.crt": self._certificate}
         found = view.find(CONFIG_MAP, key, CERTIFICATE)
         if found is None:
             annotations = {"kubernetes.io/description": _ABOUT_CERTIFICATE}
             metadata_of_map = {"name": CERTIFICATE, "namespace": key, "annotations": annotations}
             bundle = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata_of_map}
-            actions.append(Create(CONFIG_MAP, {**bundle, "data": data}))
+            actions.append(CreateRequest(CONFIG_MAP, {**bundle, "data": data}))
         elif found.decode().get("data") != data:
-            actions.append(Merge(CONFIG_MAP, key, CERTIFICATE, {"data": data}, uid=found.uid))
+            actions.append(
+                MergeRequest(CONFIG_MAP, key, CERTIFICATE, {"data": data}, uid=found.uid)
+            )
         return Step(tuple(actions))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""
 
 
@@ -134,21 +145,21 @@ class NamespaceLifecycle:
             return Step(after=left)
         rest = [name for name in finalizers if name != FINALIZER]
         spec = {**obj["spec"], "finalizers": rest}
-        return Step((Replace(NAMESPACE, {**obj, "spec": spec}, "finalize"),))
+        return Step((ReplaceRequest(NAMESPACE, {**obj, "spec": spec}, "finalize"),))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""
 
 
-def _delete(remaining: list[tuple[Kind, StoredObject]]) -> Iterable[Action]:
+def _delete(remaining: list[tuple[Kind, StoredObject]]) -> Iterable[ComponentAction]:
     for kind, held in remaining:
         if not held.is_leaving:
-            yield Delete(kind, held.namespace, held.name, held.uid, propagation="Background")
+            yield DeleteRequest(kind, held.namespace, held.name, held.uid, propagation="Background")
 
 
 def _report(
     obj: Object, remaining: list[tuple[Kind, StoredObject]], moment: Moment
-) -> Iterable[Action]:
+) -> Iterable[ComponentAction]:
     """Set the conditions that say which objects keep the namespace from being finalized."""
     if any(not held.is_leaving for _, held in remaining):
         return ()
@@ -159,7 +170,7 @@ def _report(
     written = {**status, "phase": "Terminating", "conditions": conditions}
     if written == status:
         return ()
-    return (Replace(NAMESPACE, {**obj, "status": written}, "status"),)
+    return (ReplaceRequest(NAMESPACE, {**obj, "status": written}, "status"),)
 
 
 def _conditions(remaining: list[tuple[Kind, StoredObject]]) -> list[Object]:

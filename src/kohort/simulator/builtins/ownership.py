@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from kohort.apiserver.store.entries import OwnerFacts, StoredObject
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.component import Merge, View
+from kohort.simulator.component import MergeRequest, View
 
 
 class Orphans:
@@ -77,20 +77,20 @@ def write_owner(owner: OwnerFacts) -> Object:
     return written
 
 
-def adopt(kind: Kind, child: StoredObject, owner: Object) -> Merge:
+def adopt(kind: Kind, child: StoredObject, owner: Object) -> MergeRequest:
     """Make the owner the controller of an orphan."""
     return set_owners(kind, child, [*_owners(child), owner])
 
 
-def release(kind: Kind, child: StoredObject, owner_uid: str) -> Merge:
+def release(kind: Kind, child: StoredObject, owner_uid: str) -> MergeRequest:
     """Remove the owner's reference from a child."""
     return set_owners(kind, child, [o for o in _owners(child) if o["uid"] != owner_uid])
 
 
-def set_owners(kind: Kind, child: StoredObject, owners: list[Object]) -> Merge:
+def set_owners(kind: Kind, child: StoredObject, owners: list[Object]) -> MergeRequest:
     """Write all owner references of an object, unless another client changed it meanwhile."""
     metadata = {"ownerReferences": owners or None, "resourceVersion": str(child.rv)}
-    return Merge(kind, child.namespace, child.name, {"metadata": metadata}, uid=child.uid)
+    return MergeRequest(kind, child.namespace, child.name, {"metadata": metadata}, uid=child.uid)
 
 
 def _owners(child: StoredObject) -> list[Object]:

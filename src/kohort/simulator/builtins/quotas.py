@@ -11,7 +11,7 @@ from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster import kinds
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
-from kohort.simulator.component import Action, Merge, Moment, Step, View
+from kohort.simulator.component import ComponentAction, MergeRequest, Moment, Step, View
 
 _COUNTED = (
     *(kinds.POD, kinds.SERVICE, kinds.SECRET, kinds.CONFIG_MAP, kinds.CLAIM),
@@ -57,7 +57,7 @@ class Quotas:
             for field in status
         }
         patch = {"status": {field: {**gone[field], **status[field]} for field in status}}
-        return Step((Merge(kinds.QUOTA, namespace, name, patch, "status", entry.uid),))
+        return Step((MergeRequest(kinds.QUOTA, namespace, name, patch, "status", entry.uid),))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""

@@ -1,77 +1,19 @@
 """
-Compiled label selectors of controllers, and an index of the pods that they select.
-
-A selector without requirements selects everything; a missing selector selects
-nothing, as in the controllers of Kubernetes.
+An index of the pods that the selectors of controllers select.
 
 Going through all pods for each service, or through all services for each pod,
 would make the cost of one change grow with the cluster. So in the index a selector waits
-under one of its label pairs, the least crowded one, and a pod only meets the
+under one of the label pairs that it requires, the least crowded one, and a pod only meets the
 selectors that wait under a pair it has.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.kinds import POD
-from kohort.cluster.objects import Object
+from kohort.cluster.selectors import LabelSelector
 from kohort.simulator.component import View
-
-Labels = Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Requirement:
-    """One line of ``matchExpressions``."""
-
-    key: str
-    operator: str
-    values: frozenset[str]
-
-    def matches(self, labels: Labels) -> bool:
-        """Whether the labels meet this requirement."""
-        match self.operator:
-            case "In":
-                return labels.get(self.key) in self.values
-            case "NotIn":
-                return labels.get(self.key) not in self.values
-            case "Exists":
-                return self.key in labels
-            case "DoesNotExist":
-                return self.key not in labels
-        return False
-
-
-@dataclass(frozen=True, slots=True)
-class Selector:
-    """A compiled label selector."""
-
-    labels: Labels
-    requirements: tuple[Requirement, ...] = ()
-    is_nothing: bool = False
-
-    def matches(self, labels: Labels) -> bool:
-        """Whether an object with these labels is selected."""
-        if self.is_nothing:
-            return False
-        for key, value in self.labels.items():
-            if labels.get(key) != value:
-                return False
-        return all(requirement.matches(labels) for requirement in self.requirements)
-
-
-def read_selector(raw: Object | None) -> Selector:
-    """Compile a ``LabelSelector``."""
-    if raw is None:
-        return Selector({}, is_nothing=True)
-    requirements = tuple(
-        Requirement(line["key"], line["operator"], frozenset(line.get("values") or ()))
-        for line in raw.get("matchExpressions") or ()
-    )
-    return Selector(raw.get("matchLabels") or {}, requirements)
-
 
 _Bucket = tuple[str, str, str]  # namespace, label, value; both empty for selectors without pairs
 
@@ -80,18 +22,22 @@ class Matches:
     """Selectors by key (``namespace/name``), and the names of the pods that each selects."""
 
     def __init__(self) -> None:
-        self._selectors: dict[str, Selector] = {}
+        self._selectors: dict[str, LabelSelector] = {}
         self._buckets: dict[_Bucket, set[str]] = defaultdict(set)
         self._bucket_of: dict[str, _Bucket] = {}
         self._pods: dict[str, set[str]] = {}
 
-    def put(self, key: str, selector: Selector, view: View) -> None:
+    def put(self, key: str, selector: LabelSelector, view: View) -> None:
         """Add or replace a selector; an unchanged one costs nothing."""
         if self._selectors.get(key) == selector:
             return
         self.drop(key)
         namespace = key.partition("/")[0]
-        pairs = [(namespace, *pair) for pair in selector.labels.items()]
+        pairs = [
+            (namespace, clause.key, clause.values[0])
+            for clause in selector.requirements
+            if clause.operator == "In" and len(clause.values) == 1
+        ]
         bucket = min(pairs or [(namespace, "", "")], key=lambda b: len(self._buckets.get(b, ())))
         self._selectors[key] = selector
         self._bucket_of[key] = bucket

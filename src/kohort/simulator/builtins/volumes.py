@@ -20,9 +20,18 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CLAIM, POD, STORAGE_CLASS, VOLUME
 from kohort.cluster.objects import Kind, Object, annotations_of
 from kohort.cluster.quantities import parse_quantity
+from kohort.cluster.selectors import read_label_selector
 from kohort.simulator.builtins.ownership import reference
-from kohort.simulator.builtins.selectors import read_selector
-from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 
 _Place = tuple[str, str]
 
@@ -215,27 +224,27 @@ class Volumes:
         self._pending.add(key)
         return Step(tuple(self._bind(claim, obj, view)))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""
 
-    def _release_claim(self, claim: StoredObject, view: View) -> Iterator[Action]:
+    def _release_claim(self, claim: StoredObject, view: View) -> Iterator[ComponentAction]:
         finalizers = claim.facts.metadata.finalizers
         if CLAIM_PROTECTION in finalizers and not self._usage.find_node(
             claim.namespace, claim.name, view
         ):
             yield _drop_finalizer(CLAIM, claim, CLAIM_PROTECTION)
 
-    def _bind(self, claim: StoredObject, obj: Object, view: View) -> Iterator[Action]:
+    def _bind(self, claim: StoredObject, obj: Object, view: View) -> Iterator[ComponentAction]:
         about = reference(CLAIM, claim)
         class_name = obj["spec"].get("storageClassName")
         if class_name is None:
             default = _find_default_class(view)
             if default is None:
                 text = "no persistent volumes available for this claim and no storage class is set"
-                yield Emit(about, "Normal", "FailedBinding", text)
+                yield EventRequest(about, "Normal", "FailedBinding", text)
                 return
             patch: Object = {"spec": {"storageClassName": default.name}}
-            yield Merge(CLAIM, claim.namespace, claim.name, patch, uid=claim.uid)
+            yield MergeRequest(CLAIM, claim.namespace, claim.name, patch, uid=claim.uid)
             return
         volume = view.find(VOLUME, "", volume_name(claim)) or _find_free(claim, obj, view)
         if volume is not None:
@@ -245,24 +254,24 @@ class Volumes:
 
     def _provision(
         self, claim: StoredObject, obj: Object, class_name: str, view: View
-    ) -> Iterator[Action]:
+    ) -> Iterator[ComponentAction]:
         about = reference(CLAIM, claim)
         found = view.find(STORAGE_CLASS, "", class_name)
         if found is None:
             text = f'storageclass.storage.k8s.io "{class_name}" not found'
-            yield Emit(about, "Warning", "ProvisioningFailed", text)
+            yield EventRequest(about, "Warning", "ProvisioningFailed", text)
             return
         storage_class = found.decode()
         waits = storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
         if waits and not self._has_consumer(claim, obj, view):
             text = "waiting for first consumer to be created before binding"
-            yield Emit(about, "Normal", "WaitForFirstConsumer", text)
+            yield EventRequest(about, "Normal", "WaitForFirstConsumer", text)
             return
         if storage_class["provisioner"] == NO_PROVISIONER:
             return
-        yield Create(VOLUME, render_volume(claim, obj, storage_class))
+        yield CreateRequest(VOLUME, render_volume(claim, obj, storage_class))
         text = f"Successfully provisioned volume {volume_name(claim)}"
-        yield Emit(about, "Normal", "ProvisioningSucceeded", text)
+        yield EventRequest(about, "Normal", "ProvisioningSucceeded", text)
 
     def _has_consumer(self, claim: StoredObject, obj: Object, view: View) -> bool:
         if annotations_of(obj).get(SELECTED_NODE):
@@ -288,7 +297,7 @@ def _find_default_class(view: View) -> StoredObject | None:
 def _find_free(claim: StoredObject, obj: Object, view: View) -> StoredObject | None:
     """The volume reserved for the claim, or the smallest unbound volume that fits."""
     spec = obj["spec"]
-    selector = read_selector(spec.get("selector") or {})
+    selector = read_label_selector(spec.get("selector") or {})
     fitting: list[tuple[int, str, StoredObject]] = []
     for entry in view.all(VOLUME):
         volume = entry.decode()["spec"]
@@ -315,7 +324,7 @@ def _is_for(held: Object, claim: StoredObject) -> bool:
     return is_named and held.get("uid", claim.uid) in {"", claim.uid}
 
 
-def _tie(claim: StoredObject, obj: Object, volume: StoredObject) -> Iterator[Action]:
+def _tie(claim: StoredObject, obj: Object, volume: StoredObject) -> Iterator[ComponentAction]:
     """Bind a volume and a claim to each other."""
     spec = volume.decode()["spec"]
     held = spec.get("claimRef") or {}
@@ -326,24 +335,26 @@ def _tie(claim: StoredObject, obj: Object, volume: StoredObject) -> Iterator[Act
         }
         if not held:
             patch["metadata"]["annotations"] = {BOUND_BY_CONTROLLER: "yes"}
-        yield Merge(VOLUME, "", volume.name, patch, uid=volume.uid)
+        yield MergeRequest(VOLUME, "", volume.name, patch, uid=volume.uid)
     annotations = {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}
     provisioner = annotations_of(volume.decode()).get("pv.kubernetes.io/provisioned-by")
     if provisioner:
         annotations |= dict.fromkeys(PROVISIONERS, provisioner)
     patch = {"metadata": {"annotations": annotations}, "spec": {"volumeName": volume.name}}
-    yield Merge(CLAIM, claim.namespace, claim.name, patch, uid=claim.uid)
+    yield MergeRequest(CLAIM, claim.namespace, claim.name, patch, uid=claim.uid)
 
 
-def _finish(claim: StoredObject, obj: Object, volume: StoredObject | None) -> Iterator[Action]:
+def _finish(
+    claim: StoredObject, obj: Object, volume: StoredObject | None
+) -> Iterator[ComponentAction]:
     """Write the status of a claim that has a volume."""
     phase = (obj.get("status") or {}).get("phase")
     if volume is None:
         if BIND_COMPLETED in annotations_of(obj) and phase != "Lost":
             status = {"status": {"phase": "Lost"}}
-            yield Merge(CLAIM, *claim.key, status, subresource="status", uid=claim.uid)
+            yield MergeRequest(CLAIM, *claim.key, status, subresource="status", uid=claim.uid)
             text = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
-            yield Emit(reference(CLAIM, claim), "Warning", "ClaimLost", text)
+            yield EventRequest(reference(CLAIM, claim), "Warning", "ClaimLost", text)
         return
     found = volume.decode()
     held = found["spec"].get("claimRef")
@@ -353,10 +364,10 @@ def _finish(claim: StoredObject, obj: Object, volume: StoredObject | None) -> It
         yield from _tie(claim, obj, volume)
     if phase != "Bound":
         status = {"status": bound_status(found)}
-        yield Merge(CLAIM, *claim.key, status, subresource="status", uid=claim.uid)
+        yield MergeRequest(CLAIM, *claim.key, status, subresource="status", uid=claim.uid)
 
 
-def _keep_volume(volume: StoredObject, view: View) -> Iterator[Action]:
+def _keep_volume(volume: StoredObject, view: View) -> Iterator[ComponentAction]:
     """Write the phase of a volume, and delete or release it when its claim is gone."""
     obj = volume.decode()
     held = obj["spec"].get("claimRef") or {}
@@ -370,13 +381,13 @@ def _keep_volume(volume: StoredObject, view: View) -> Iterator[Action]:
     phase = "Bound" if is_bound else "Released" if uid else "Available"
     if (obj.get("status") or {}).get("phase") != phase:
         status = {"status": {"phase": phase}}
-        yield Merge(VOLUME, "", volume.name, status, subresource="status", uid=volume.uid)
+        yield MergeRequest(VOLUME, "", volume.name, status, subresource="status", uid=volume.uid)
     policy = obj["spec"].get("persistentVolumeReclaimPolicy", "Retain")
     if phase == "Released" and policy == "Delete":
-        yield Delete(VOLUME, "", volume.name, volume.uid)
+        yield DeleteRequest(VOLUME, "", volume.name, volume.uid)
 
 
-def _drop_finalizer(kind: Kind, entry: StoredObject, finalizer: str) -> Merge:
+def _drop_finalizer(kind: Kind, entry: StoredObject, finalizer: str) -> MergeRequest:
     rest = [name for name in entry.facts.metadata.finalizers if name != finalizer]
     metadata = {"finalizers": rest or None, "resourceVersion": str(entry.rv)}
-    return Merge(kind, entry.namespace, entry.name, {"metadata": metadata}, uid=entry.uid)
+    return MergeRequest(kind, entry.namespace, entry.name, {"metadata": metadata}, uid=entry.uid)

@@ -26,8 +26,15 @@ from kohort.cluster.durations import find_seconds
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE, NODE
 from kohort.cluster.objects import Kind, Object, annotations_of, is_leaving, name_of, namespace_of
-from kohort.cluster.selectors import Requirement
-from kohort.simulator.component import Action, Create, Merge, Moment, Step, View
+from kohort.cluster.selectors import read_requirement
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 from kohort.simulator.embedded.model_facts import read_facts
 from kohort.simulator.stages import FAILED as NODE_FAILED
 from kohort.simulator.stages import PREFIX
@@ -83,13 +90,9 @@ def _matches(term: Object, node: str, labels: Mapping[str, str]) -> bool:
     by_label, by_field = term.get("matchExpressions") or (), term.get("matchFields") or ()
     if not by_label and not by_field:
         return False
-    return all(_read_requirement(each).matches(labels) for each in by_label) and all(
-        _read_requirement(each).matches({"metadata.name": node}) for each in by_field
+    return all(read_requirement(each).matches(labels) for each in by_label) and all(
+        read_requirement(each).matches({"metadata.name": node}) for each in by_field
     )
-
-
-def _read_requirement(raw: Object) -> Requirement:
-    return Requirement(raw["key"], raw["operator"], tuple(raw.get("values") or ()))
 
 
 def _read_source(obj: Object) -> _Source:
@@ -213,7 +216,7 @@ class ModelAgent:
         actions = [*_mark(node, labels), *_report(node.name, report, held, entries, view)]
         return Step(tuple(actions), min(waits, default=None))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""
 
     def _decide(
@@ -283,10 +286,10 @@ def _read_state(text: str | None) -> str:
         return ""
 
 
-def _mark(node: StoredObject, labels: Mapping[str, str | None]) -> Iterable[Action]:
+def _mark(node: StoredObject, labels: Mapping[str, str | None]) -> Iterable[ComponentAction]:
     changed = {key: value for key, value in labels.items() if node.labels.get(key) != value}
     if changed:
-        yield Merge(NODE, "", node.name, {"metadata": {"labels": changed}}, uid=node.uid)
+        yield MergeRequest(NODE, "", node.name, {"metadata": {"labels": changed}}, uid=node.uid)
 
 
 def _report(
@@ -295,14 +298,14 @@ def _report(
     held: Mapping[str, str],
     entries: Mapping[str, str | None],
     view: View,
-) -> Iterable[Action]:
+) -> Iterable[ComponentAction]:
     changed = {key: text for key, text in entries.items() if held.get(key) != text}
     if not changed:
         return
     if report is not None:
-        yield Merge(CONFIG_MAP, _SPACE, node, {"data": changed}, uid=report.uid)
+        yield MergeRequest(CONFIG_MAP, _SPACE, node, {"data": changed}, uid=report.uid)
         return
     if view.find(NAMESPACE, "", _SPACE) is None:
-        yield Create(NAMESPACE, {"metadata": {"name": _SPACE}})
+        yield CreateRequest(NAMESPACE, {"metadata": {"name": _SPACE}})
     metadata = {"name": node, "namespace": _SPACE, "labels": {MODEL_STATUS_LABEL: "true"}}
-    yield Create(CONFIG_MAP, {"metadata": metadata, "data": changed})
+    yield CreateRequest(CONFIG_MAP, {"metadata": metadata, "data": changed})

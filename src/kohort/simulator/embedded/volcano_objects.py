@@ -18,7 +18,15 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import DEFINITION, NODE
 from kohort.cluster.node_labels import RACK, SPINE
 from kohort.cluster.objects import Kind, Object, labels_of
-from kohort.simulator.component import Action, Create, Delete, Merge, Moment, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 
 TIER_NAMES = ("host", "rack", "spine")
 SOURCE = "sim.kohort.dev/domains"  # the label of HyperNodes that are ours
@@ -83,15 +91,15 @@ class Domains:
         found = view.find(HYPER_NODE, "", key)
         wanted = self._find_wanted(key)
         if found is None:
-            return Step((Create(HYPER_NODE, _render(key, wanted)),)) if wanted else Step()
+            return Step((CreateRequest(HYPER_NODE, _render(key, wanted)),)) if wanted else Step()
         obj = found.decode()
         if labels_of(obj).get(SOURCE) != _MARK[SOURCE]:
             return Step()
         if wanted is None:
-            return Step((Delete(HYPER_NODE, "", key, found.uid),))
+            return Step((DeleteRequest(HYPER_NODE, "", key, found.uid),))
         return Step(tuple(_correct(found, obj, wanted)))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""
 
     def _find_wanted(self, name: str) -> Object | None:
@@ -127,13 +135,13 @@ def _render(name: str, spec: Object) -> Object:
     }
 
 
-def _correct(entry: StoredObject, obj: Object, spec: Object) -> Iterable[Action]:
+def _correct(entry: StoredObject, obj: Object, spec: Object) -> Iterable[ComponentAction]:
     if obj.get("spec") != spec:
-        yield Merge(HYPER_NODE, "", entry.name, {"spec": spec}, uid=entry.uid)
+        yield MergeRequest(HYPER_NODE, "", entry.name, {"spec": spec}, uid=entry.uid)
     count = len(spec["members"])
     if (obj.get("status") or {}).get("nodeCount") != count:
         status = {"status": {"nodeCount": count}}
-        yield Merge(HYPER_NODE, "", entry.name, status, "status", entry.uid)
+        yield MergeRequest(HYPER_NODE, "", entry.name, status, "status", entry.uid)
 
 
 DEFAULT = "default"
@@ -172,14 +180,14 @@ class DefaultQueue:
             return Step()
         queue = view.find(QUEUE, "", key)
         if queue is None:
-            return Step((Create(QUEUE, {"metadata": {"name": key}, "spec": {"weight": 1}}),))
+            return Step((CreateRequest(QUEUE, {"metadata": {"name": key}, "spec": {"weight": 1}}),))
         state = (queue.decode().get("status") or {}).get("state")
         if state or not self._has_status:
             return Step()
         opened = {"status": {"state": "Open"}}
-        return Step((Merge(QUEUE, "", key, opened, subresource="status", uid=queue.uid),))
+        return Step((MergeRequest(QUEUE, "", key, opened, subresource="status", uid=queue.uid),))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Ignore a refused status: the installed definition may have no status."""
-        if isinstance(action, Merge):
+        if isinstance(action, MergeRequest):
             self._has_status = False

@@ -23,7 +23,15 @@ from kohort.cluster.durations import find_seconds
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CONFIG_MAP, NODE, POD, SECRET
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 from kohort.simulator.kubelet.conditions import OWN_TYPES, find_phase, make_conditions
 from kohort.simulator.kubelet.logs import make_manner
 from kohort.simulator.kubelet.references import ReferenceReader, Waits
@@ -155,7 +163,7 @@ class Kubelet:
             return Step()
         return self._live(entry, plan, view, moment)
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""
 
     def _observe_node(self, old: StoredObject | None, new: StoredObject | None) -> Iterable[str]:
@@ -258,7 +266,7 @@ class Kubelet:
         due = run.elapsed_since("/leaving", "") + wait
         if is_first_look:
             run.events = [("Normal", "Killing", f"Stopping container {n}") for n in running]
-        actions: list[Action] = list(self._announce(pod, run)) if is_first_look else []
+        actions: list[ComponentAction] = list(self._announce(pod, run)) if is_first_look else []
         if due > moment.elapsed + SLACK:
             return Step(tuple(actions), due - moment.elapsed)
         if running:
@@ -267,7 +275,7 @@ class Kubelet:
             is_work = run.spec.get("restartPolicy", "Always") != "Always"
             run.stop(_KILLED if is_stubborn else _TERMINATED if is_work else 0)
             actions += self._write(entry, pod, self._status(run, plan, entry, moment))
-        actions.append(Delete(POD, *entry.key, entry.uid, grace_seconds=0))
+        actions.append(DeleteRequest(POD, *entry.key, entry.uid, grace_seconds=0))
         return Step(tuple(actions))
 
     def _find_stop(self, manner: Manner, plan: Plan) -> float:
@@ -312,7 +320,7 @@ class Kubelet:
             return "Failed" if any(codes) else "Succeeded"
         return find_phase(run.pod, run.mains, is_initialised=run.is_initialised)
 
-    def _write(self, entry: StoredObject, pod: Object, status: Object) -> list[Action]:
+    def _write(self, entry: StoredObject, pod: Object, status: Object) -> list[ComponentAction]:
         before: Object = pod.get("status") or {}
         changed = {key: value for key, value in status.items() if before.get(key) != value}
         if not changed:
@@ -321,9 +329,9 @@ class Kubelet:
         if any(condition["type"] not in OWN_TYPES for condition in status["conditions"]):
             # The list is replaced as a whole, so conditions of other writers must not be lost.
             patch["metadata"] = {"resourceVersion": str(entry.rv)}
-        return [Merge(POD, *entry.key, patch, "status", entry.uid)]
+        return [MergeRequest(POD, *entry.key, patch, "status", entry.uid)]
 
-    def _announce(self, pod: Object, run: PodRun) -> Iterable[Emit]:
+    def _announce(self, pod: Object, run: PodRun) -> Iterable[EventRequest]:
         if not self._emits or not run.events:
             return ()
         meta = pod["metadata"]
@@ -333,7 +341,7 @@ class Kubelet:
             "kind": "Pod",
             "metadata": {field: meta[field] for field in fields if field in meta},
         }
-        return [Emit(about, *event) for event in run.events]
+        return [EventRequest(about, *event) for event in run.events]
 
 
 def _key(entry: StoredObject) -> str:

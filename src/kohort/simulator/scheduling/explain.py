@@ -19,7 +19,7 @@ from kohort.cluster.conditions import drop, find, since
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
 from kohort.placement.nodes import PODS, bits_of
-from kohort.simulator.component import Action, Emit, Merge, Moment
+from kohort.simulator.component import ComponentAction, EventRequest, MergeRequest, Moment
 from kohort.simulator.scheduling.constraints import find_constraints
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.ledger import Ledger
@@ -152,7 +152,7 @@ class PodConditions:
 
     def report(
         self, pod: Demand, reason: str, message: str, moment: Moment, nominated: str = ""
-    ) -> list[Action]:
+    ) -> list[ComponentAction]:
         """The actions that report why a pod waits; none if it is reported already."""
         if self._told.get(pod.uid) == (reason, message):
             return []
@@ -160,10 +160,13 @@ class PodConditions:
         patch = _condition_patch(pod, reason, message, moment)
         if nominated:
             patch["status"]["nominatedNodeName"] = nominated
-        merge = Merge(POD, pod.namespace, pod.name, patch, "status", pod.uid)
+        merge = MergeRequest(POD, pod.namespace, pod.name, patch, "status", pod.uid)
         if reason == "SchedulingGated":
             return [merge]
-        return [merge, Emit(pod.about(), "Warning", "FailedScheduling", message, pod.profile)]
+        return [
+            merge,
+            EventRequest(pod.about(), "Warning", "FailedScheduling", message, pod.profile),
+        ]
 
 
 def _condition_patch(pod: Demand, reason: str, message: str, moment: Moment) -> Object:

@@ -21,7 +21,14 @@ from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
 from kohort.placement.amounts import Amounts
 from kohort.placement.nodes import bits_of
-from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, View
+from kohort.simulator.component import (
+    ComponentAction,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    View,
+)
 from kohort.simulator.scheduling.constraints import find_constraints
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
@@ -162,9 +169,9 @@ def _give(free: Amounts, request: Amounts, sign: int) -> None:
         free[name] = free.get(name, 0) + sign * amount
 
 
-def preempt(pod: Demand, way: Preemption, view: View, moment: Moment) -> list[Action]:
+def preempt(pod: Demand, way: Preemption, view: View, moment: Moment) -> list[ComponentAction]:
     """The actions that evict the victims, with events."""
-    actions: list[Action] = []
+    actions: list[ComponentAction] = []
     why = f"{pod.profile}: preempting to accommodate a higher priority pod"
     for victim in way.victims:
         entry = view.find(POD, victim.namespace, victim.name)
@@ -183,8 +190,8 @@ def preempt(pod: Demand, way: Preemption, view: View, moment: Moment) -> list[Ac
         patch = {"status": {"conditions": [*kept, condition]}}
         message = f"Preempted by pod {pod.uid} on node {way.node}"
         actions += [
-            Merge(POD, victim.namespace, victim.name, patch, "status", victim.uid),
-            Delete(POD, victim.namespace, victim.name, victim.uid),
-            Emit(victim.about(), "Normal", "Preempted", message),
+            MergeRequest(POD, victim.namespace, victim.name, patch, "status", victim.uid),
+            DeleteRequest(POD, victim.namespace, victim.name, victim.uid),
+            EventRequest(victim.about(), "Normal", "Preempted", message),
         ]
     return actions

@@ -17,7 +17,16 @@ from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError, NotFound
 from kohort.cluster.kinds import CLAIM, NAMESPACE, NODE, POD, PRIORITY_CLASS
 from kohort.cluster.objects import Kind
-from kohort.simulator.component import Action, Bind, Delete, Emit, Merge, Moment, Step, View
+from kohort.simulator.component import (
+    BindRequest,
+    ComponentAction,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 from kohort.simulator.scheduling.constraints import (
     find_constraints,
     has_preferences,
@@ -56,7 +65,7 @@ class Scheduler:
         self._queue = WaitingQueue(self.ledger)
         self._pods: dict[str, Demand] = {}
         self._assumed: set[str] = set()
-        self._last: dict[str, tuple[Action, ...]] = {}
+        self._last: dict[str, tuple[ComponentAction, ...]] = {}
         self._conditions = PodConditions()
         self._gangs = GangScheduling(self.ledger, self._conditions, self._assume)
         self.faults = SchedulerFaults()
@@ -106,8 +115,8 @@ class Scheduler:
         self._last[key] = tuple(self._step_singles(view, moment))
         return Step(self._last[key], 0.0 if self._queue else None)
 
-    def _step_singles(self, view: View, moment: Moment) -> list[Action]:
-        actions: list[Action] = []
+    def _step_singles(self, view: View, moment: Moment) -> list[ComponentAction]:
+        actions: list[ComponentAction] = []
         tried = 0
         while tried < BATCH_MAX and self._queue:
             uid, group = self._queue.pop()
@@ -140,7 +149,7 @@ class Scheduler:
         has_more = self._gangs.has_work or self._is_released
         return Step(done, 0.0 if has_more else self._gangs.find_delay(moment))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Undo a refused action, and the later ones of its step."""
         last = self._last.get(key, ())
         at = next((n for n, known in enumerate(last) if known is action), None)
@@ -148,20 +157,20 @@ class Scheduler:
         for other in lost:
             self._undo(other, is_gone=other is action and isinstance(error, NotFound))
 
-    def _undo(self, action: Action, *, is_gone: bool) -> None:
-        if isinstance(action, Delete):
+    def _undo(self, action: ComponentAction, *, is_gone: bool) -> None:
+        if isinstance(action, DeleteRequest):
             self._gangs.roster.doom(action.uid, is_doomed=False)
             # A victim stays, so the pods that count on its room must try again.
             for node in self.ledger.reserved():
                 self.ledger.offer(node)
-        if not isinstance(action, Bind | Merge):
+        if not isinstance(action, BindRequest | MergeRequest):
             return
         pod = self._pods.get(action.uid)
         self._gangs.retry(action.uid)
         if pod is None:
             return
         self._conditions.forget(pod.uid)
-        if isinstance(action, Bind) and pod.uid in self._assumed:
+        if isinstance(action, BindRequest) and pod.uid in self._assumed:
             self._assumed.discard(pod.uid)
             self.ledger.remove(pod)
         if is_gone:
@@ -280,7 +289,7 @@ class Scheduler:
         self._queue.forget(pod)
         self._reader.release(pod)
 
-    def _try(self, pod: Demand, view: View, moment: Moment) -> list[Action]:
+    def _try(self, pod: Demand, view: View, moment: Moment) -> list[ComponentAction]:
         is_here = self._gangs.has_scheduler(pod.profile) or pod.profile in self._stands_in_for
         if not is_here:
             self._strays[pod.uid] = pod
@@ -307,8 +316,8 @@ class Scheduler:
         self._assume(pod)
         assigned = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
         return [
-            Bind(pod.namespace, pod.name, pod.uid, node),
-            Emit(pod.about(), "Normal", "Scheduled", assigned, pod.profile),
+            BindRequest(pod.namespace, pod.name, pod.uid, node),
+            EventRequest(pod.about(), "Normal", "Scheduled", assigned, pod.profile),
         ]
 
     def _assume(self, pod: Demand) -> None:
@@ -344,9 +353,11 @@ class Scheduler:
                 return kept.describe()
         return explain(pod, self.ledger, is_nominated=is_nominated)
 
-    def _fail(self, pod: Demand, nominated: str, view: View, moment: Moment) -> list[Action]:
+    def _fail(
+        self, pod: Demand, nominated: str, view: View, moment: Moment
+    ) -> list[ComponentAction]:
         """Preempt if possible, and let the pod wait."""
-        actions: list[Action] = []
+        actions: list[ComponentAction] = []
         if nominated and is_clearing(pod, nominated, self.ledger):
             message = self._conditions.last_message(pod.uid)
         else:
@@ -368,6 +379,6 @@ class Scheduler:
 
     def _set_aside(
         self, pod: Demand, group: WaitingClass, moment: Moment, nominated: str = ""
-    ) -> list[Action]:
+    ) -> list[ComponentAction]:
         self._queue.park(pod, group)
         return self._conditions.report(pod, "Unschedulable", group.message, moment, nominated)

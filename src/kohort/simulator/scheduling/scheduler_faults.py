@@ -9,7 +9,7 @@ and the scheduler tries them again a second later.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kohort.simulator.component import Action, Bind, Emit
+from kohort.simulator.component import BindRequest, ComponentAction, EventRequest
 
 LOOK_AGAIN_SECONDS = 1.0
 
@@ -23,10 +23,10 @@ class SchedulerFaults:
     resumes_at: float = 0.0  # after a loss: when gangs are looked at again
 
     def lose_binds(
-        self, actions: Sequence[Action], undo: Callable[[Bind], None]
-    ) -> tuple[Action, ...]:
+        self, actions: Sequence[ComponentAction], undo: Callable[[BindRequest], None]
+    ) -> tuple[ComponentAction, ...]:
         """The actions without lost binds, each of which is undone in the ledger."""
-        binds = [action for action in actions if isinstance(action, Bind)]
+        binds = [action for action in actions if isinstance(action, BindRequest)]
         count = min(self.binds_lost, max(0, len(binds) - 1))
         if not count:
             return tuple(actions)
@@ -37,7 +37,7 @@ class SchedulerFaults:
         return tuple(action for action in actions if not _is_about(action, lost))
 
 
-def _is_about(action: Action, lost: dict[str, Bind]) -> bool:
-    if isinstance(action, Emit):
+def _is_about(action: ComponentAction, lost: dict[str, BindRequest]) -> bool:
+    if isinstance(action, EventRequest):
         return action.reason == "Scheduled" and action.about["metadata"].get("uid") in lost
-    return isinstance(action, Bind) and action.uid in lost
+    return isinstance(action, BindRequest) and action.uid in lost

@@ -21,17 +21,28 @@ from kohort.cluster.errors import AlreadyExists, ClusterError, Conflict, NotFoun
 from kohort.cluster.kinds import EVENT, POD
 from kohort.cluster.objects import Kind, Object, find_controller, namespace_of, uid_of
 from kohort.cluster.port import PatchType
-from kohort.simulator.component import Action, Bind, Create, Delete, Emit, Merge, Moment, Replace
+from kohort.simulator.component import (
+    BindRequest,
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    ReplaceRequest,
+)
 
 
-def suspends(api: ApiServer, action: Action) -> bool:
+def suspends(api: ApiServer, action: ComponentAction) -> bool:
     """Whether an action may have to wait, such as for a webhook."""
     match action:
-        case Create(kind=kind):
+        case CreateRequest(kind=kind):
             return _is_of_concern(api, "CREATE", kind)
-        case Delete(kind=kind):
+        case DeleteRequest(kind=kind):
             return _is_of_concern(api, "DELETE", kind)
-        case Replace(kind=kind, subresource=part) | Merge(kind=kind, subresource=part):
+        case (
+            ReplaceRequest(kind=kind, subresource=part) | MergeRequest(kind=kind, subresource=part)
+        ):
             return _is_of_concern(api, "UPDATE", kind, part)
     return False
 
@@ -53,25 +64,25 @@ def options_of(manager: str) -> WriteOptions:
     return WriteOptions(manager=manager, user=User(f"system:{manager}", ("system:masters",)))
 
 
-async def execute(api: ApiServer, action: Action, options: WriteOptions) -> None:
+async def execute(api: ApiServer, action: ComponentAction, options: WriteOptions) -> None:
     """Carry out one action that changes objects, or raise ClusterError."""
     match action:
-        case Create():
+        case CreateRequest():
             await _create(api, action, options)
-        case Replace(kind=kind, obj=obj, subresource=part):
+        case ReplaceRequest(kind=kind, obj=obj, subresource=part):
             target = api.target(kind, namespace_of(obj), obj["metadata"]["name"], part)
             await api.update(target, obj, options)
-        case Merge():
+        case MergeRequest():
             await _merge(api, action, options)
-        case Delete():
+        case DeleteRequest():
             await _delete(api, action, options)
-        case Bind(namespace=namespace, name=name, uid=uid, node=node):
+        case BindRequest(namespace=namespace, name=name, uid=uid, node=node):
             target = api.target(POD, namespace, name, "binding")
             body = {"metadata": {"name": name, "uid": uid}, "target": {"name": node}}
             await api.create(target, body, options)
 
 
-async def _create(api: ApiServer, action: Create, options: WriteOptions) -> None:
+async def _create(api: ApiServer, action: CreateRequest, options: WriteOptions) -> None:
     target = api.target(action.kind, namespace_of(action.obj))
     # Copied, since the component may keep the object that it made.
     body: Object = orjson.loads(orjson.dumps(action.obj))
@@ -85,7 +96,7 @@ async def _create(api: ApiServer, action: Create, options: WriteOptions) -> None
             raise
 
 
-async def _merge(api: ApiServer, action: Merge, options: WriteOptions) -> None:
+async def _merge(api: ApiServer, action: MergeRequest, options: WriteOptions) -> None:
     patch = action.patch
     if action.uid:
         patch = {**patch, "metadata": {**patch.get("metadata", {}), "uid": action.uid}}
@@ -93,7 +104,7 @@ async def _merge(api: ApiServer, action: Merge, options: WriteOptions) -> None:
     await api.patch(target, Patch(PatchType.MERGE, patch), options)
 
 
-async def _delete(api: ApiServer, action: Delete, options: WriteOptions) -> None:
+async def _delete(api: ApiServer, action: DeleteRequest, options: WriteOptions) -> None:
     asked = DeleteOptions(action.grace_seconds, action.propagation, action.uid, user=options.user)
     for other in action.unless:
         found = api.context.find(api.target(other.kind, other.namespace, other.name))
@@ -126,7 +137,7 @@ class Recorder:
         self._last = 0
 
     async def record(
-        self, told: Emit, component: str, options: WriteOptions, moment: Moment
+        self, told: EventRequest, component: str, options: WriteOptions, moment: Moment
     ) -> None:
         """Create an Event, or raise the count of an equal one."""
         source = told.source or SOURCES.get(component, options.manager)
@@ -169,7 +180,7 @@ class Recorder:
             self._names.popitem(last=False)
 
 
-def _event(told: Emit, source: str, moment: Moment) -> Object:
+def _event(told: EventRequest, source: str, moment: Moment) -> Object:
     return {
         "kind": "Event",
         "apiVersion": "v1",

@@ -20,7 +20,7 @@ from kohort.apiserver.api.api import ApiServer
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
 from kohort.simulator.clock import Clock, VirtualClock, WallClock
-from kohort.simulator.component import Action, Component, Emit, Moment, Step
+from kohort.simulator.component import Component, ComponentAction, EventRequest, Moment, Step
 from kohort.simulator.world.component_runner import ComponentRunner
 from kohort.simulator.world.execution import Recorder, execute, options_of, suspends
 
@@ -165,7 +165,7 @@ class World:
         component, options = runner.component, options_of(runner.component.manager)
         for action in step.actions:
             try:
-                if isinstance(action, Emit):
+                if isinstance(action, EventRequest):
                     if self._recorder is not None:
                         await self._recorder.record(action, component.name, options, moment)
                 else:
@@ -182,7 +182,7 @@ class World:
         runner.finished(key, step, refused=refused, elapsed=self.clock.elapsed())
 
     def _report_refused(
-        self, component: Component, key: str, action: Action, error: ClusterError
+        self, component: Component, key: str, action: ComponentAction, error: ClusterError
     ) -> None:
         try:
             component.refused(key, action, error)

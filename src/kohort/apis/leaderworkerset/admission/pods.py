@@ -26,6 +26,7 @@ from kohort.apis.subgroups import subgroup_index
 from kohort.apis.topology import find_pack
 from kohort.apis.tpu import HOSTS_MAX, Place, SliceMember, needs_variables, write_tpu_variables
 from kohort.cluster.kinds import POD, STATEFUL_SET
+from kohort.cluster.numbers import find_count
 from kohort.cluster.objects import (
     Object,
     annotations_of,
@@ -34,7 +35,6 @@ from kohort.cluster.objects import (
     name_of,
     namespace_of,
 )
-from kohort.cluster.quantities import find_whole
 
 _SHOWN_MAX = 60
 
@@ -90,7 +90,7 @@ def _leader_and_index(pod: Object) -> tuple[str, int]:
 
 
 def _read_index(text: Any, what: str, pod: Object) -> int:
-    number = find_whole(str(text))
+    number = find_count(str(text))
     if number is None:
         shown = shorten(text)
         raise UnreadableMember(f"the {what} of pod {name_of(pod)} is not a number: {shown!r}")
@@ -184,7 +184,7 @@ def _read_size(pod: Object) -> int:
 
 
 def _read_number(text: str, what: str, pod: Object) -> int:
-    number = find_whole(text)
+    number = find_count(text)
     if number is None:
         shown = shorten(text)
         raise _Refused(f"the {what} of pod {name_of(pod)} is not a number: {shown!r}")

@@ -16,7 +16,7 @@ _ENDING = (GANG, NETWORK_TOPOLOGY)
 _GATED = frozenset({"spec.updateStrategy.rollingUpdate.maxUnavailable"})
 
 
-def find_differences(
+def list_stale_fields(
     wanted: Object, found: Object, dropped: frozenset[str] = frozenset()
 ) -> list[str]:
     """The paths of all fields that differ, such as ``spec.template.metadata.labels.app``."""

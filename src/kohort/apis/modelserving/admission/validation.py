@@ -27,8 +27,8 @@ from kohort.apis.modelserving.spec import (
 from kohort.apis.topology import find_faults
 from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.names import check_dns_1035
+from kohort.cluster.numbers import find_count
 from kohort.cluster.objects import Object, annotations_of, metadata_of
-from kohort.cluster.quantities import find_whole
 
 _ROLES = "spec.template.roles"
 _ROLLING = "spec.rolloutStrategy.rollingUpdateConfiguration"
@@ -116,7 +116,7 @@ def _check_own(
 
 def _is_amount(text: str) -> bool:
     percent = find_percent(text)
-    return find_whole(text) is not None if percent is None else percent <= 100
+    return find_count(text) is not None if percent is None else percent <= 100
 
 
 def _check_names(serving: Object, spec: ServingSpec) -> Iterator[FieldError]:

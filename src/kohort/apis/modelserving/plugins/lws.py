@@ -30,8 +30,8 @@ from kohort.apis.modelserving.plugins.subgroups import (
 from kohort.apis.modelserving.plugins.tpu import add_tpu_variables, holds_tpus
 from kohort.apis.modelserving.spec import PluginSpec, RoleSpec, ServingSpec, read_spec
 from kohort.apis.tpu import requests_tpus
+from kohort.cluster.numbers import find_count
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
-from kohort.cluster.quantities import find_whole
 
 PLUGIN = "lws"
 INSTANCE, GROUP = "instance", "group"
@@ -142,8 +142,8 @@ def _find_address(request: HookRequest, entry: str) -> str:
 def _count_instance(request: HookRequest, role: RoleSpec | None) -> tuple[int, int]:
     """Size and index in the role instance: from the variables, or else from the pod's name."""
     spec = request.pod["spec"]
-    size = find_whole(find_variable(spec, labels.GROUP_SIZE_VARIABLE) or "")
-    index = find_whole(find_variable(spec, labels.WORKER_INDEX_VARIABLE) or "")
+    size = find_count(find_variable(spec, labels.GROUP_SIZE_VARIABLE) or "")
+    index = find_count(find_variable(spec, labels.WORKER_INDEX_VARIABLE) or "")
     if size is None:
         size = role.size if role else 1
     if index is None:

@@ -86,7 +86,7 @@ def place_of(child: Child, group_set: Object) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class GroupDifferences:
     """How a group differs from the template of its set; a label with value None has to go."""
 
     labels: dict[str, str | None]
@@ -110,13 +110,13 @@ class Differences:
         )
 
 
-def find_differences(
+def compare_group(
     child: Child, group_set: Object, template: Template, ordinal: int
-) -> Differences:
+) -> GroupDifferences:
     """How a group differs from what the set would create for this ordinal now."""
     held, note = child.metadata, child.note
     wanted = list_labels(group_set, template, ordinal)
-    return Differences(
+    return GroupDifferences(
         dict(_compare(wanted, held.labels, note.labels)),
         dict(_compare(dict(template.annotations), held.annotations, note.annotations)),
         child.content != template.content,
@@ -134,7 +134,7 @@ def _compare(
             yield key, None
 
 
-def read_group(child: Child, ordinal: int, target: str, differences: Differences) -> Group:
+def read_group(child: Child, ordinal: int, target: str, differences: GroupDifferences) -> Group:
     """A group of a set as the model's Group."""
     metadata, note = child.metadata, child.note
     # Another client edited a group that bears the target revision but has another spec.

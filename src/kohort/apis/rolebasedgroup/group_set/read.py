@@ -13,8 +13,8 @@ from kohort.apis.api import InvalidWorkload, Reading, Snapshot
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.group_set.children import (
     Child,
-    Differences,
-    find_differences,
+    GroupDifferences,
+    compare_group,
     place_of,
     read_group,
 )
@@ -43,7 +43,7 @@ class Memory:
 
     template: Template
     children: dict[int, Child]  # by ordinal
-    differences: dict[int, Differences]
+    differences: dict[int, GroupDifferences]
     strays: tuple[Child, ...]  # groups that the set controls, with names that it would never give
 
 
@@ -54,7 +54,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     own = [child for child in snapshot.all(labels.KIND) if child.metadata.controller == uid]
     places = [(place_of(child, root), child) for child in own]
     children = dict(sorted((o, child) for o, child in places if o is not None))
-    differences = {o: find_differences(c, root, template, o) for o, c in children.items()}
+    differences = {o: compare_group(c, root, template, o) for o, c in children.items()}
     groups = tuple(
         read_group(child, ordinal, template.revision, differences[ordinal])
         for ordinal, child in children.items()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.rolebasedgroup import labels
-from kohort.apis.rolebasedgroup.group_set.children import Child, Differences
+from kohort.apis.rolebasedgroup.group_set.children import Child, GroupDifferences
 from kohort.apis.rolebasedgroup.group_set.read import Memory
 from kohort.apis.rolebasedgroup.group_set.template import (
     Note,
@@ -61,7 +61,7 @@ def _delete(child: Child, why: str) -> Iterator[Action]:
 
 
 def _amend(
-    child: Child, template: Template, differences: Differences, now: float, *, is_edited: bool
+    child: Child, template: Template, differences: GroupDifferences, now: float, *, is_edited: bool
 ) -> Patch:
     """The patch that makes a group equal to the template of its set."""
     metadata = child.metadata

@@ -39,6 +39,7 @@ from kohort.apis.rolebasedgroup.roles import (
 from kohort.apis.rolebasedgroup.spec import GroupSpec, read_set_spec
 from kohort.apis.rolebasedgroup.types import INSTANCE_TEMPLATE, write_typed
 from kohort.cluster.kinds import CONTROLLER_REVISION
+from kohort.cluster.numbers import find_count
 from kohort.cluster.objects import (
     Object,
     annotations_of,
@@ -47,7 +48,6 @@ from kohort.cluster.objects import (
     namespace_of,
     uid_of,
 )
-from kohort.cluster.quantities import find_whole
 from kohort.model.units import Line
 
 
@@ -118,7 +118,7 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
 
 def _as_set(instance: Object) -> Object:
     """A RoleInstance as the set that it would be the only instance of."""
-    grace = find_whole(annotations_of(instance).get(labels.GRACE_PERIOD, ""))
+    grace = find_count(annotations_of(instance).get(labels.GRACE_PERIOD, ""))
     strategy: Object = {"type": IN_PLACE_IF_POSSIBLE, "maxUnavailable": 1}
     if grace is not None:
         strategy["inPlaceUpdateStrategy"] = {"gracePeriodSeconds": grace}

@@ -1,6 +1,4 @@
-"""Validation of label selectors, and whether one selects some labels."""
-
-from collections.abc import Mapping
+"""Validation of label selectors."""
 
 from kohort.apiserver.resources.validation.field_errors import forbidden, invalid, required
 from kohort.apiserver.resources.validation.metadata import validate_labels
@@ -50,26 +48,3 @@ def validate_requirement(line: Object, path: str, *, compares: bool = False) -> 
 def is_empty(selector: Object) -> bool:
     """Whether the selector selects everything."""
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
-
-
-def selects(selector: Object | None, labels: Mapping[str, str]) -> bool:
-    """Whether the selector selects these labels; a missing one selects nothing."""
-    if selector is None:
-        return False
-    for key, value in (selector.get("matchLabels") or {}).items():
-        if labels.get(key) != value:
-            return False
-    return all(_meets(line, labels) for line in selector.get("matchExpressions") or ())
-
-
-def _meets(line: Object, labels: Mapping[str, str]) -> bool:
-    key, values = line.get("key", ""), line.get("values") or ()
-    match line.get("operator"):
-        case "In":
-            return labels.get(key) in values
-        case "NotIn":
-            return labels.get(key) not in values
-        case "Exists":
-            return key in labels
-        case _:
-            return key not in labels

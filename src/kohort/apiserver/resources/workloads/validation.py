@@ -27,12 +27,13 @@ from kohort.apiserver.resources.validation.metadata import (
     check_metadata,
     validate_metadata_update,
 )
-from kohort.apiserver.resources.validation.selectors import is_empty, selects, validate_selector
+from kohort.apiserver.resources.validation.selectors import is_empty, validate_selector
 from kohort.apiserver.schemas.go_json import write_raw
 from kohort.cluster import kinds
 from kohort.cluster.fields import FieldError
 from kohort.cluster.names import check_label
 from kohort.cluster.objects import Object
+from kohort.cluster.selectors import read_label_selector
 
 Check = Callable[[Object, Object | None], list[FieldError]]
 
@@ -191,7 +192,7 @@ def validate_replication_controller(controller: Object, old: Object | None) -> l
     if not selector:
         return [*faults, required("spec.selector")]
     labels = (template.get("metadata") or {}).get("labels") or {}
-    if not selects({"matchLabels": selector}, labels):
+    if not read_label_selector({"matchLabels": selector}).matches(labels):
         why = "`selector` does not match template `labels`"
         faults.append(invalid("spec.template.metadata.labels", labels, why))
     return faults + validate_template(template, "spec.template")
@@ -218,7 +219,7 @@ def _validate_selection(spec: Object, owner: str, bad_selector: str) -> list[Fie
         # An invalid selector cannot be compared with labels.
         return [*faults, invalid("spec.selector", selector, bad_selector)]
     labels = (template.get("metadata") or {}).get("labels")
-    if not selects(selector, labels or {}):
+    if not read_label_selector(selector).matches(labels or {}):
         why = "`selector` does not match template `labels`"
         faults.append(invalid("spec.template.metadata.labels", labels, why))
     claims = spec.get("volumeClaimTemplates")

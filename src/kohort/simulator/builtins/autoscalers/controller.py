@@ -33,7 +33,14 @@ from kohort.simulator.builtins.autoscalers.targets import (
     split_group,
 )
 from kohort.simulator.builtins.ownership import reference
-from kohort.simulator.component import Action, Emit, Merge, Moment, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 
 LOOK_SECONDS = 15.0
 _SOURCE = "horizontal-pod-autoscaler"
@@ -115,9 +122,9 @@ class Autoscalers:
             found.append((other.name, target.counts.selector))
         return found
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Forget a refused scale; keep the reason for an event if it cannot succeed later."""
-        if isinstance(action, Merge) and action.subresource == "scale":
+        if isinstance(action, MergeRequest) and action.subresource == "scale":
             if key in self._before:
                 self._histories[key] = self._before[key]
             if not isinstance(error, Conflict):
@@ -146,7 +153,7 @@ class _Visit:
     autoscaler: Object
     moment: Moment
     trouble: str = ""  # why the target could not be scaled the last time
-    actions: list[Action] = field(default_factory=list)
+    actions: list[ComponentAction] = field(default_factory=list)
     status: Object = field(init=False)
     _warnings: list[tuple[str, str]] = field(default_factory=list)
 
@@ -228,7 +235,7 @@ class _Visit:
             "metadata": {"resourceVersion": str(target.entry.rv)},
             "spec": {"replicas": replicas},
         }
-        self.actions.append(Merge(target.kind, *target.entry.key, patch, "scale"))
+        self.actions.append(MergeRequest(target.kind, *target.entry.key, patch, "scale"))
         why = f"the HPA controller was able to update the target scale to {replicas}"
         self._say(Condition("AbleToScale", True, "SucceededRescale", why))
         self.status["lastScaleTime"] = self.moment.stamp
@@ -256,7 +263,7 @@ class _Visit:
             return
         patch = {**{name: None for name in old if name not in self.status}, **self.status}
         self.actions.append(
-            Merge(AUTOSCALER, *self.entry.key, {"status": patch}, "status", self.entry.uid)
+            MergeRequest(AUTOSCALER, *self.entry.key, {"status": patch}, "status", self.entry.uid)
         )
         if _complaints(self.status) != _complaints(old):
             for reason, message in self._warnings:
@@ -264,7 +271,7 @@ class _Visit:
 
     def _emit(self, kind: str, reason: str, message: str) -> None:
         about = reference(AUTOSCALER, self.entry)
-        self.actions.append(Emit(about, kind, reason, message, _SOURCE))
+        self.actions.append(EventRequest(about, kind, reason, message, _SOURCE))
 
 
 def _normal(status: Object) -> Object:

@@ -14,6 +14,7 @@ from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import DEPLOYMENT, POD, REPLICA_SET
 from kohort.cluster.objects import Kind, Object, annotations_of, labels_of
+from kohort.cluster.selectors import read_label_selector
 from kohort.simulator.builtins.deployments import sizes
 from kohort.simulator.builtins.deployments.progress import Reporter
 from kohort.simulator.builtins.deployments.spec import (
@@ -31,15 +32,14 @@ from kohort.simulator.builtins.deployments.spec import (
 from kohort.simulator.builtins.names import hash_template
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
 from kohort.simulator.builtins.readiness import FINISHED
-from kohort.simulator.builtins.selectors import read_selector
 from kohort.simulator.component import (
-    Action,
-    Create,
-    Delete,
-    Emit,
-    Merge,
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
     Moment,
-    Replace,
+    ReplaceRequest,
     Step,
     View,
 )
@@ -74,7 +74,7 @@ class Deployments:
         keys = controllers(DEPLOYMENT.name, old, new)
         if new is not None and not new.controller:
             for candidate in view.all(DEPLOYMENT, new.namespace):
-                selector = read_selector(candidate.decode()["spec"].get("selector"))
+                selector = read_label_selector(candidate.decode()["spec"].get("selector"))
                 if selector.matches(new.labels):
                     keys.add(f"{candidate.namespace}/{candidate.name}")
         return keys
@@ -92,9 +92,9 @@ class Deployments:
         visit.claim(self._orphans)
         return visit.run()
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Keep the reason why a ReplicaSet could not be made, for an event."""
-        if isinstance(action, Create):
+        if isinstance(action, CreateRequest):
             name = action.obj["metadata"]["name"]
             self._failures[key] = f'Failed to create new replica set "{name}": {error.message}'
 
@@ -114,7 +114,7 @@ class _Visit:
         self._view = view
         self._moment = moment
         self._about = reference(DEPLOYMENT, rollout.entry)
-        self._actions: list[Action] = []
+        self._actions: list[ComponentAction] = []
         self._new: Generation | None = None
         self._old: list[Generation] = []
         self._is_created = False
@@ -122,7 +122,7 @@ class _Visit:
 
     def warn(self, message: str) -> None:
         """Emit a warning that a ReplicaSet could not be created."""
-        self._actions.append(Emit(self._about, "Warning", "ReplicaSetCreateError", message))
+        self._actions.append(EventRequest(self._about, "Warning", "ReplicaSetCreateError", message))
 
     def claim(self, orphans: Orphans) -> None:
         """Find the Deployment's ReplicaSets and tell the new one from the old."""
@@ -200,7 +200,7 @@ class _Visit:
         obj = self._render(name, digest, template, size)
         self._new = Generation(obj, None, name, size, self._moment.stamp)
         self._is_created = True
-        self._actions.append(Create(REPLICA_SET, obj))
+        self._actions.append(CreateRequest(REPLICA_SET, obj))
         if size:
             self._emit(f"Scaled up replica set {name} from 0 to {size}")
 
@@ -283,7 +283,9 @@ class _Visit:
             generation.obj["metadata"]["annotations"] = {**known, **changed}
         if spec:
             patch["spec"] = spec
-        self._actions.append(Merge(REPLICA_SET, entry.namespace, entry.name, patch, uid=entry.uid))
+        self._actions.append(
+            MergeRequest(REPLICA_SET, entry.namespace, entry.name, patch, uid=entry.uid)
+        )
         before, after = generation.was_size, generation.size
         if before != after:
             direction = "up" if after > before else "down"
@@ -307,7 +309,9 @@ class _Visit:
             )
             is_empty = generation.was_size == 0 and not generation.status.get("replicas", 0)
             if is_seen and is_empty and not entry.facts.is_leaving:
-                self._actions.append(Delete(REPLICA_SET, entry.namespace, entry.name, entry.uid))
+                self._actions.append(
+                    DeleteRequest(REPLICA_SET, entry.namespace, entry.name, entry.uid)
+                )
 
     def _write(self, status: Object) -> None:
         """Write the status together with the revision annotation, so that no generation rises."""
@@ -318,7 +322,7 @@ class _Visit:
             annotations = {**annotations_of(rollout.obj), REVISION: revision}
             obj["metadata"] = {**rollout.obj["metadata"], "annotations": annotations}
         if obj != rollout.obj:
-            self._actions.append(Replace(DEPLOYMENT, obj, "status"))
+            self._actions.append(ReplaceRequest(DEPLOYMENT, obj, "status"))
 
     def _emit(self, message: str) -> None:
-        self._actions.append(Emit(self._about, "Normal", "ScalingReplicaSet", message))
+        self._actions.append(EventRequest(self._about, "Normal", "ScalingReplicaSet", message))

@@ -19,14 +19,23 @@ from kohort.cluster import conditions
 from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.kinds import POD, REPLICA_SET
 from kohort.cluster.objects import Kind, Object, labels_of
+from kohort.cluster.selectors import LabelSelector, read_label_selector
 from kohort.simulator.builtins.deployments.victims import choose_victims
 from kohort.simulator.builtins.names import make_suffix
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
 from kohort.simulator.builtins.readiness import FINISHED, seconds_until_available
 from kohort.simulator.builtins.reconcile_pace import Pace
-from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.builtins.templates import pod_from_template
-from kohort.simulator.component import Action, Create, Delete, Emit, Moment, Replace, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    EventRequest,
+    Moment,
+    ReplaceRequest,
+    Step,
+    View,
+)
 
 BURST = 500
 
@@ -40,7 +49,7 @@ class ReplicaSets:
 
     def __init__(self) -> None:
         self._orphans = Orphans()
-        self._selectors: dict[str, Selector] = {}
+        self._selectors: dict[str, LabelSelector] = {}
         self._retired: dict[str, set[str]] = defaultdict(set)
         self._failures: dict[str, str] = {}
         self._pace = Pace()
@@ -94,17 +103,17 @@ class ReplicaSets:
         self._pace.looked(key, visit.size, moment)
         return Step(tuple(visit.actions), visit.next_look())
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Keep the reason why a pod could not be made, for the status and an event."""
         self._pace.hurry(key)
-        if isinstance(action, Create) and not isinstance(error, Conflict):
+        if isinstance(action, CreateRequest) and not isinstance(error, Conflict):
             self._failures[key] = error.message
 
     def _possible_owners(self, pod: StoredObject, view: View) -> Iterator[str]:
         for entry in view.all(REPLICA_SET, pod.namespace):
             selector = self._selectors.get(entry.uid)
             if selector is None:
-                selector = read_selector(entry.decode()["spec"].get("selector"))
+                selector = read_label_selector(entry.decode()["spec"].get("selector"))
                 self._selectors[entry.uid] = selector
             if selector.matches(pod.labels):
                 yield f"{entry.namespace}/{entry.name}"
@@ -151,7 +160,7 @@ class _Visit:
         self._active: list[_PodState] = []
         self._leaving = 0
         self._wait: float | None = None
-        self.actions: list[Action] = []
+        self.actions: list[ComponentAction] = []
         self.states: dict[str, _PodState] = {}
 
     @property
@@ -172,7 +181,7 @@ class _Visit:
 
     def claim_pods(self, orphans: Orphans) -> None:
         """Find the pods of the set, adopting and releasing on the way."""
-        selector = read_selector(self._obj["spec"].get("selector"))
+        selector = read_label_selector(self._obj["spec"].get("selector"))
         may_adopt = not self._entry.facts.is_leaving
         for pod in self._view.owned(POD, self._entry.uid):
             if self._is_known(pod) or selector.matches(pod.labels):
@@ -215,7 +224,7 @@ class _Visit:
         self.states[pod.uid] = known
         return known
 
-    def scale(self, retired: Iterable[str]) -> list[Action]:
+    def scale(self, retired: Iterable[str]) -> list[ComponentAction]:
         """Delete surplus pods; returns the actions that create missing ones."""
         missing = self._wanted - len(self._active)
         if missing > 0:
@@ -228,20 +237,20 @@ class _Visit:
 
     def _remove(self, victims: list[StoredObject]) -> None:
         for pod in victims:
-            self.actions.append(Delete(POD, pod.namespace, pod.name, pod.uid))
+            self.actions.append(DeleteRequest(POD, pod.namespace, pod.name, pod.uid))
             text = f"Deleted pod: {pod.name}"
-            self.actions.append(Emit(self._about, "Normal", "SuccessfulDelete", text))
+            self.actions.append(EventRequest(self._about, "Normal", "SuccessfulDelete", text))
         # Deleted pods do not count in the status, or a Deployment would rely on them.
         gone = {pod.uid for pod in victims}
         self._active = [state for state in self._active if state.entry.uid not in gone]
         self._leaving += len(gone)
 
-    def _make(self, name: str) -> tuple[Action, Action]:
+    def _make(self, name: str) -> tuple[ComponentAction, ComponentAction]:
         template: Object = orjson.loads(orjson.dumps(self._obj["spec"]["template"]))
         pod = pod_from_template(template, self._entry, self._owner)
         pod["metadata"]["name"] = name
-        told = Emit(self._about, "Normal", "SuccessfulCreate", f"Created pod: {name}")
-        return Create(POD, pod), told
+        told = EventRequest(self._about, "Normal", "SuccessfulCreate", f"Created pod: {name}")
+        return CreateRequest(POD, pod), told
 
     def _free_names(self, count: int, retired: set[str]) -> Iterator[str]:
         serial = 0
@@ -268,7 +277,7 @@ class _Visit:
         """Write the status if it changed; the failure is why the last pod was refused."""
         if failure:
             self.actions.append(
-                Emit(self._about, "Warning", "FailedCreate", f"Error creating: {failure}")
+                EventRequest(self._about, "Warning", "FailedCreate", f"Error creating: {failure}")
             )
         old = self._obj.get("status") or {}
         counts = self._count()
@@ -284,7 +293,9 @@ class _Visit:
         if reported:
             status["conditions"] = reported
         if status != old:
-            self.actions.append(Replace(REPLICA_SET, {**self._obj, "status": status}, "status"))
+            self.actions.append(
+                ReplaceRequest(REPLICA_SET, {**self._obj, "status": status}, "status")
+            )
 
     def next_look(self) -> float | None:
         """The seconds until the next pod becomes available."""

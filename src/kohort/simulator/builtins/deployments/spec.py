@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import Object, annotations_of, labels_of
+from kohort.cluster.selectors import LabelSelector, read_label_selector
 from kohort.simulator.builtins.amounts import resolve
 from kohort.simulator.builtins.names import canonical
-from kohort.simulator.builtins.selectors import Selector, read_selector
 
 HASH_LABEL = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
@@ -30,7 +30,7 @@ class Rollout:
 
     obj: Object
     entry: StoredObject
-    selector: Selector
+    selector: LabelSelector
     replicas: int
     is_rolling: bool
     is_paused: bool
@@ -92,7 +92,7 @@ def read_rollout(entry: StoredObject) -> Rollout:
     return Rollout(
         obj=obj,
         entry=entry,
-        selector=read_selector(spec.get("selector")),
+        selector=read_label_selector(spec.get("selector")),
         replicas=replicas,
         is_rolling=is_rolling,
         is_paused=bool(spec.get("paused")),

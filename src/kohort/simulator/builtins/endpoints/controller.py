@@ -12,6 +12,7 @@ from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import ENDPOINT_SLICE, ENDPOINTS, NODE, POD, SERVICE
 from kohort.cluster.objects import Kind, Object, labels_of
+from kohort.cluster.selectors import LabelSelector, require_labels
 from kohort.simulator.builtins.endpoints.backends import (
     Backend,
     Identities,
@@ -21,8 +22,16 @@ from kohort.simulator.builtins.endpoints.backends import (
 )
 from kohort.simulator.builtins.endpoints.slices import CHANGED, HEADLESS, plan_slices
 from kohort.simulator.builtins.reconcile_pace import Pace
-from kohort.simulator.builtins.selectors import Matches, Selector
-from kohort.simulator.component import Action, Create, Delete, Moment, Replace, Step, View
+from kohort.simulator.builtins.selectors import Matches
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    Moment,
+    ReplaceRequest,
+    Step,
+    View,
+)
 
 ADDRESSES_MAX = 1000
 _MANAGED_BY = "endpoints.kubernetes.io/managed-by"
@@ -85,7 +94,7 @@ class EndpointsKeeper:
         )
         return Step(tuple(actions))
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Let the key be reconciled again at once."""
         self._pace.hurry(key)
 
@@ -93,7 +102,7 @@ class EndpointsKeeper:
         self._pace.hurry(key)
         selector = (new.decode().get("spec") or {}).get("selector") if new else None
         if selector:
-            self._matches.put(key, Selector(selector), view)
+            self._matches.put(key, LabelSelector(require_labels(selector)), view)
         else:
             self._matches.drop(key)
 
@@ -119,14 +128,14 @@ def _looks_alike(old: StoredObject, new: StoredObject) -> bool:
     )
 
 
-def _clean_up(endpoints: StoredObject | None) -> Iterable[Action]:
+def _clean_up(endpoints: StoredObject | None) -> Iterable[ComponentAction]:
     if endpoints is not None and endpoints.labels.get(_MANAGED_BY) == _MANAGER:
-        yield Delete(ENDPOINTS, endpoints.namespace, endpoints.name, endpoints.uid)
+        yield DeleteRequest(ENDPOINTS, endpoints.namespace, endpoints.name, endpoints.uid)
 
 
 def _plan_endpoints(
     service: Object, backends: list[Backend], existing: StoredObject | None, moment: Moment
-) -> Iterable[Action]:
+) -> Iterable[ComponentAction]:
     publishes = bool(service["spec"].get("publishNotReadyAddresses"))
     shown = [backend for backend in backends if publishes or not backend.is_leaving]
     is_truncated = len(shown) > ADDRESSES_MAX
@@ -150,12 +159,12 @@ def _plan_endpoints(
     if subsets:
         obj["subsets"] = subsets
     if existing is None:
-        yield Create(ENDPOINTS, obj)
+        yield CreateRequest(ENDPOINTS, obj)
         return
     old = existing.decode()
     if (old.get("subsets") or []) != subsets or labels_of(old) != labels:
         obj["metadata"] = {**old["metadata"], "labels": labels, "annotations": annotations}
-        yield Replace(ENDPOINTS, obj)
+        yield ReplaceRequest(ENDPOINTS, obj)
 
 
 def _subsets(backends: list[Backend], publishes: bool) -> list[Object]:

@@ -15,7 +15,13 @@ from kohort.cluster.kinds import ENDPOINT_SLICE, SERVICE
 from kohort.cluster.objects import Object, labels_of
 from kohort.simulator.builtins.endpoints.backends import Backend, Ports, write_ports
 from kohort.simulator.builtins.names import make_suffix
-from kohort.simulator.component import Action, Create, Delete, Moment, Replace
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    Moment,
+    ReplaceRequest,
+)
 
 SLICE_MAX = 100
 CHANGED = "endpoints.kubernetes.io/last-change-trigger-time"
@@ -38,7 +44,7 @@ def plan_slices(
     backends: Iterable[Backend],
     existing: Iterable[StoredObject],
     moment: Moment,
-) -> list[Action]:
+) -> list[ComponentAction]:
     """Bring the slices of a service to what its backends are."""
     groups: dict[Ports, list[Backend]] = defaultdict(list)
     for backend in backends:
@@ -67,7 +73,9 @@ def plan_slices(
         used.extend((ports, portion) for portion in full)
         spare.extend(s for s in mine if s not in full)
     deletes = [
-        Delete(ENDPOINT_SLICE, s.entry.namespace, s.name, s.entry.uid) for s in spare if s.entry
+        DeleteRequest(ENDPOINT_SLICE, s.entry.namespace, s.name, s.entry.uid)
+        for s in spare
+        if s.entry
     ]
     return [*_write(service, obj, used, moment), *deletes]
 
@@ -105,17 +113,17 @@ def _free_name(service: StoredObject, taken: set[str]) -> str:
 
 def _write(
     service: StoredObject, obj: Object, used: list[tuple[Ports, _Slice]], moment: Moment
-) -> Iterable[Action]:
+) -> Iterable[ComponentAction]:
     for ports, portion in used:
         rendered = _render(service, obj, ports, portion)
         if portion.entry is None:
             rendered["metadata"]["annotations"] = {CHANGED: moment.stamp}
-            yield Create(ENDPOINT_SLICE, rendered)
+            yield CreateRequest(ENDPOINT_SLICE, rendered)
         elif not _is_same(portion.obj, rendered):
             metadata = {**portion.obj["metadata"], "labels": rendered["metadata"]["labels"]}
             annotations = {**(metadata.get("annotations") or {}), CHANGED: moment.stamp}
             metadata["annotations"] = annotations
-            yield Replace(ENDPOINT_SLICE, {**rendered, "metadata": metadata})
+            yield ReplaceRequest(ENDPOINT_SLICE, {**rendered, "metadata": metadata})
 
 
 def _is_same(one: Object, other: Object) -> bool:

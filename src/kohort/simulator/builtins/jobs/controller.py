@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import JOB, POD
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, is_true
 from kohort.simulator.builtins.jobs.spec import (
     TRACKING,
     JobSpec,
@@ -24,7 +24,6 @@ from kohort.simulator.builtins.jobs.spec import (
     find_end,
     has_tracking,
     index_of,
-    is_true,
     make_pod,
     read_indexes,
     read_spec,
@@ -32,7 +31,16 @@ from kohort.simulator.builtins.jobs.spec import (
     write_indexes,
 )
 from kohort.simulator.builtins.ownership import controllers, reference
-from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 
 BURST = 500
 _POD_KEY = "pod:"  # of pods whose Job is gone
@@ -98,9 +106,9 @@ class Jobs:
         visit.write_status()
         return Step(tuple(visit.actions), visit.after)
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Keep the reason why a pod could not be created, for an event at the next step."""
-        if isinstance(action, Create):
+        if isinstance(action, CreateRequest):
             self._refusals[key] = str(error)
 
     def _work(self, visit: "_Visit") -> None:
@@ -134,7 +142,7 @@ class _Visit:
     tally: Tally
     moment: Moment
     stamps: Stamps
-    actions: list[Action] = field(default_factory=list)
+    actions: list[ComponentAction] = field(default_factory=list)
     after: float | None = None
     status: Object = field(init=False)
 
@@ -248,7 +256,7 @@ class _Visit:
 
     def _delete(self, pods: Iterable[StoredObject]) -> None:
         for pod in pods:
-            self.actions.append(Delete(POD, *pod.key, pod.uid))
+            self.actions.append(DeleteRequest(POD, *pod.key, pod.uid))
             self._emit("Normal", "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
     def clean_up(self, ended: Object) -> None:
@@ -261,7 +269,7 @@ class _Visit:
             self.look_after(left)
         else:
             self.actions.append(
-                Delete(JOB, *self.entry.key, self.entry.uid, propagation="Foreground")
+                DeleteRequest(JOB, *self.entry.key, self.entry.uid, propagation="Foreground")
             )
 
     def scale(self, made: int) -> int:
@@ -278,7 +286,7 @@ class _Visit:
             if spec.is_indexed and index is None:
                 break
             pod = make_pod(self.entry, spec.template, made, index)
-            self.actions.append(Create(POD, pod))
+            self.actions.append(CreateRequest(POD, pod))
             self._emit("Normal", "SuccessfulCreate", f"Created pod: {pod['metadata']['name']}")
             made += 1
         return made
@@ -320,7 +328,7 @@ class _Visit:
         if status != (self.job.get("status") or {}):
             patch = {"status": _as_patch(status, self.job.get("status") or {})}
             patch["metadata"] = {"resourceVersion": str(self.entry.rv)}
-            self.actions.append(Merge(JOB, *self.entry.key, patch, "status", self.entry.uid))
+            self.actions.append(MergeRequest(JOB, *self.entry.key, patch, "status", self.entry.uid))
 
     def _say(self, name: str, reason: str, message: str, *, status: str = "True") -> None:
         conditions = [c for c in self.status.get("conditions") or () if c["type"] != name]
@@ -332,7 +340,7 @@ class _Visit:
 
     def _emit(self, kind: str, reason: str, message: str) -> None:
         about = reference(JOB, self.entry)
-        self.actions.append(Emit(about, kind, reason, message, "job-controller"))
+        self.actions.append(EventRequest(about, kind, reason, message, "job-controller"))
 
 
 def _start_key(job: StoredObject) -> str:
@@ -371,7 +379,7 @@ def _as_patch(status: Object, old: Object) -> Object:
     return patch
 
 
-def _untrack(pod: StoredObject) -> Merge:
+def _untrack(pod: StoredObject) -> MergeRequest:
     kept = [f for f in pod.decode()["metadata"].get("finalizers") or () if f != TRACKING]
     patch = {"metadata": {"finalizers": kept or None, "resourceVersion": str(pod.rv)}}
-    return Merge(POD, *pod.key, patch, "", pod.uid)
+    return MergeRequest(POD, *pod.key, patch, "", pod.uid)

@@ -19,7 +19,16 @@ from kohort.cluster.objects import Kind, Object
 from kohort.cluster.timestamps import write_time
 from kohort.simulator.builtins.jobs.spec import find_end
 from kohort.simulator.builtins.ownership import controllers, reference
-from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
+    Moment,
+    Step,
+    View,
+)
 
 _SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 _MISSED_MAX = 100  # more missed times than this are not searched one by one
@@ -58,7 +67,7 @@ class CronJobs:
         visit.report()
         return Step(tuple(visit.actions), visit.after)
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Do nothing: the next step starts from the stored objects."""
 
 
@@ -70,7 +79,7 @@ class _Visit:
     cron_job: Object
     moment: Moment
     jobs: list[StoredObject]
-    actions: list[Action] = field(default_factory=list)
+    actions: list[ComponentAction] = field(default_factory=list)
     after: float | None = None
     status: Object = field(init=False)
     _active: list[StoredObject] = field(init=False)
@@ -97,7 +106,7 @@ class _Visit:
             ended = [(at, job) for at, job, end in self._ended if end["type"] == kind]
             ended.sort(key=lambda pair: (pair[0], pair[1].name))
             for _, job in ended[: max(0, len(ended) - limit)]:
-                self.actions.append(Delete(JOB, *job.key, job.uid, propagation="Background"))
+                self.actions.append(DeleteRequest(JOB, *job.key, job.uid, propagation="Background"))
 
     def find_due(self) -> datetime | None:
         """The last due time without a Job; also notes the next due time."""
@@ -145,9 +154,9 @@ class _Visit:
             return
         if policy == "Replace":
             for job in self._active:
-                self.actions.append(Delete(JOB, *job.key, job.uid, propagation="Background"))
+                self.actions.append(DeleteRequest(JOB, *job.key, job.uid, propagation="Background"))
         made = self._make_job(due)
-        self.actions.append(Create(JOB, made))
+        self.actions.append(CreateRequest(JOB, made))
         self._emit("Normal", "SuccessfulCreate", f"Created job {made['metadata']['name']}")
         self.status["lastScheduleTime"] = write_time(due.astimezone(UTC))
 
@@ -195,11 +204,13 @@ class _Visit:
         if self.status != old:
             patch = {**{key: None for key in old if key not in self.status}, **self.status}
             body = {"status": patch}
-            self.actions.append(Merge(CRON_JOB, *self.entry.key, body, "status", self.entry.uid))
+            self.actions.append(
+                MergeRequest(CRON_JOB, *self.entry.key, body, "status", self.entry.uid)
+            )
 
     def _emit(self, kind: str, reason: str, message: str) -> None:
         about = reference(CRON_JOB, self.entry)
-        self.actions.append(Emit(about, kind, reason, message, "cronjob-controller"))
+        self.actions.append(EventRequest(about, kind, reason, message, "cronjob-controller"))
 
 
 def _refer(job: StoredObject) -> Object:

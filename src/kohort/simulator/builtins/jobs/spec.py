@@ -12,7 +12,6 @@ first seen. One that an earlier process wrote is as old as wall time says.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from kohort.apiserver.resources.jobs import COMPLETION_INDEX
 from kohort.apiserver.store.entries import StoredObject
@@ -172,12 +171,6 @@ def find_decision(job: Object) -> tuple[str, str, str, str] | None:
         if condition is not None and condition.get("status") == "True":
             return before, name, condition.get("reason", ""), condition.get("message", "")
     return None
-
-
-def is_true(job: Object, name: str) -> bool:
-    """Whether the Job has a condition, and it is true."""
-    condition: Any = find_condition(job, name)
-    return condition is not None and condition.get("status") == "True"
 
 
 def make_pod(job: StoredObject, template: Object, serial: int, index: int | None) -> Object:

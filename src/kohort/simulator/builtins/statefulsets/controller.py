@@ -16,9 +16,9 @@ from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.kinds import CLAIM, CONTROLLER_REVISION, POD, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object, name_of
+from kohort.cluster.selectors import LabelSelector, read_label_selector
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
 from kohort.simulator.builtins.reconcile_pace import Pace
-from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.builtins.statefulsets import plan, pods, revisions
 from kohort.simulator.builtins.statefulsets.pods import Renderer, identity_patch
 from kohort.simulator.builtins.statefulsets.revisions import History
@@ -31,13 +31,13 @@ from kohort.simulator.builtins.statefulsets.spec import (
     read_set,
 )
 from kohort.simulator.component import (
-    Action,
-    Create,
-    Delete,
-    Emit,
-    Merge,
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    EventRequest,
+    MergeRequest,
     Moment,
-    Replace,
+    ReplaceRequest,
     Step,
     View,
 )
@@ -87,7 +87,7 @@ class StatefulSets:
         self._ledger = revisions.Ledger()
         self._roster = Roster()
         self._pace = Pace()
-        self._selectors: dict[str, Selector] = {}
+        self._selectors: dict[str, LabelSelector] = {}
         self._failures: dict[str, list[str]] = {}
 
     def observe(
@@ -133,10 +133,10 @@ class StatefulSets:
         self._pace.looked(key, 0 if is_quick else visit.size, moment)
         return step
 
-    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+    def refused(self, key: str, action: ComponentAction, error: ClusterError) -> None:
         """Keep the reason why a pod could not be made, for an event at the next step."""
         self._pace.hurry(key)
-        if isinstance(action, Create) and not isinstance(error, Conflict):
+        if isinstance(action, CreateRequest) and not isinstance(error, Conflict):
             what = "Claim" if action.kind == CLAIM else "Pod"
             text = f"Create {what} {name_of(action.obj)} in StatefulSet {key.partition('/')[2]}"
             self._failures.setdefault(key, []).append(f"{text} failed error: {error.message}")
@@ -146,7 +146,7 @@ class StatefulSets:
             selector = self._selectors.get(entry.uid)
             if selector is None:
                 # A set's selector never changes, so it is read once.
-                selector = read_selector(entry.decode()["spec"].get("selector"))
+                selector = read_label_selector(entry.decode()["spec"].get("selector"))
                 self._selectors[entry.uid] = selector
             if selector.matches(child.labels):
                 yield _key(entry)
@@ -170,7 +170,7 @@ class _Visit:
         self._moment = moment
         self._memory = memory
         self._about = reference(STATEFUL_SET, spec.entry)
-        self._actions: list[Action] = []
+        self._actions: list[ComponentAction] = []
         self.size = 0
         self.is_cut = False
 
@@ -258,11 +258,13 @@ class _Visit:
             pod = renderer.render(ordinal)
             name = name_of(pod)
             self._make_claims(name)
-            self._actions.append(Create(POD, pod))
+            self._actions.append(CreateRequest(POD, pod))
             self._emit("SuccessfulCreate", f"Create Pod {name}")
         for member in decided.remove:
             pod_entry = member.entry
-            self._actions.append(Delete(POD, pod_entry.namespace, pod_entry.name, pod_entry.uid))
+            self._actions.append(
+                DeleteRequest(POD, pod_entry.namespace, pod_entry.name, pod_entry.uid)
+            )
             self._emit("SuccessfulDelete", f"Delete Pod {pod_entry.name}")
 
     def _mend(self, member: Member) -> None:
@@ -272,30 +274,30 @@ class _Visit:
         self._actions.extend(pods.plan_retention(self._spec, member, self._view))
         if pod.labels.get(POD_NAME_LABEL) != pod.name:
             patch = identity_patch(pod.name, member.ordinal)
-            self._actions.append(Merge(POD, pod.namespace, pod.name, patch, uid=pod.uid))
+            self._actions.append(MergeRequest(POD, pod.namespace, pod.name, patch, uid=pod.uid))
             self._emit("SuccessfulUpdate", f"Update Pod {pod.name}")
 
     def _make_claims(self, pod_name: str) -> None:
         spec = self._spec
         for claim in pods.render_claims(spec, pod_name):
             if self._view.find(CLAIM, spec.entry.namespace, name_of(claim)) is None:
-                self._actions.append(Create(CLAIM, claim))
+                self._actions.append(CreateRequest(CLAIM, claim))
                 text = f"Create Claim {name_of(claim)} Pod {pod_name} in StatefulSet {spec.name}"
                 self._actions.append(
-                    Emit(self._about, "Normal", "SuccessfulCreate", f"{text} success")
+                    EventRequest(self._about, "Normal", "SuccessfulCreate", f"{text} success")
                 )
 
     def _emit(self, reason: str, what: str) -> None:
         message = f"{what} in StatefulSet {self._spec.name} successful"
-        self._actions.append(Emit(self._about, "Normal", reason, message))
+        self._actions.append(EventRequest(self._about, "Normal", reason, message))
 
     def _warn(self, message: str) -> None:
-        self._actions.append(Emit(self._about, "Warning", "FailedCreate", message))
+        self._actions.append(EventRequest(self._about, "Warning", "FailedCreate", message))
 
     def _report(self, status: Object) -> None:
         if status != self._spec.status:
             obj = {**self._spec.obj, "status": status}
-            self._actions.append(Replace(STATEFUL_SET, obj, "status"))
+            self._actions.append(ReplaceRequest(STATEFUL_SET, obj, "status"))
 
     def _next_look(self, members: list[Member], is_blocked: bool) -> float | None:
         waits = [member.seconds_left for member in members if member.seconds_left]

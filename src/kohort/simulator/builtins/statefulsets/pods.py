@@ -24,7 +24,7 @@ from kohort.simulator.builtins.statefulsets.spec import (
     SetSpec,
 )
 from kohort.simulator.builtins.templates import pod_from_template
-from kohort.simulator.component import Action, Merge, View
+from kohort.simulator.component import ComponentAction, MergeRequest, View
 
 
 def claim_name(template: Object, pod_name: str) -> str:
@@ -65,7 +65,7 @@ def find_blocker(spec: SetSpec, pod_name: str, view: View) -> StoredObject | Non
     return None
 
 
-def plan_retention(spec: SetSpec, member: Member, view: View) -> Iterator[Action]:
+def plan_retention(spec: SetSpec, member: Member, view: View) -> Iterator[ComponentAction]:
     """Patch the owners of a pod's claims to those that the retention policy demands."""
     for template in spec.claim_templates:
         claim = view.find(CLAIM, spec.entry.namespace, claim_name(template, member.entry.name))
@@ -75,7 +75,7 @@ def plan_retention(spec: SetSpec, member: Member, view: View) -> Iterator[Action
                 yield fix
 
 
-def _fix_owners(spec: SetSpec, member: Member, claim: StoredObject) -> Merge | None:
+def _fix_owners(spec: SetSpec, member: Member, claim: StoredObject) -> MergeRequest | None:
     owners = claim.facts.metadata.owner_references
     ours = {spec.entry.uid, member.entry.uid}
     if any(_is_namesake(owner, spec, member) and owner.uid not in ours for owner in owners):

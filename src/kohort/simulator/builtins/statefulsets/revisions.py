@@ -15,7 +15,13 @@ from kohort.cluster.objects import Object, annotations_of, labels_of
 from kohort.simulator.builtins.names import canonical, hash_revision
 from kohort.simulator.builtins.ownership import adopt
 from kohort.simulator.builtins.statefulsets.spec import SetSpec
-from kohort.simulator.component import Action, Create, Delete, Merge, View
+from kohort.simulator.component import (
+    ComponentAction,
+    CreateRequest,
+    DeleteRequest,
+    MergeRequest,
+    View,
+)
 
 HASH_LABEL = "controller.kubernetes.io/hash"
 
@@ -62,7 +68,7 @@ class History:
     update: str
     collisions: int
     revisions: list[Revision]
-    actions: list[Action] = field(default_factory=list)
+    actions: list[ComponentAction] = field(default_factory=list)
 
     def find_template(self, name: str) -> Object | None:
         """The pod template that a revision keeps."""
@@ -79,7 +85,7 @@ def plan_history(
 ) -> History:
     """Find or make the revision of the set's template, and the one it comes from."""
     revisions = sorted(map(ledger.read, entries), key=_age)
-    actions: list[Action] = [
+    actions: list[ComponentAction] = [
         adopt(CONTROLLER_REVISION, revision.entry, spec.owner)
         for revision in revisions
         if not revision.entry.controller
@@ -101,20 +107,24 @@ def plan_history(
             collisions += 1
         update = _name(spec, wanted, collisions)
         if taken is None:
-            actions.append(Create(CONTROLLER_REVISION, _render(spec, wanted, collisions, number)))
+            actions.append(
+                CreateRequest(CONTROLLER_REVISION, _render(spec, wanted, collisions, number))
+            )
     known = {revision.name for revision in revisions}
     named: str = spec.status.get("currentRevision", "")
     current = named if named in known else update
     return History(current, update, collisions, revisions, actions)
 
 
-def truncate(spec: SetSpec, history: History, used: Iterable[str]) -> list[Action]:
+def truncate(spec: SetSpec, history: History, used: Iterable[str]) -> list[ComponentAction]:
     """Delete the oldest revisions beyond the limit that nothing uses."""
     live = {history.current, history.update, *used}
     spare = [revision for revision in history.revisions if revision.name not in live]
     excess = max(0, len(spare) - spec.history_limit) if spec.history_limit >= 0 else 0
     return [
-        Delete(CONTROLLER_REVISION, revision.entry.namespace, revision.name, revision.entry.uid)
+        DeleteRequest(
+            CONTROLLER_REVISION, revision.entry.namespace, revision.name, revision.entry.uid
+        )
         for revision in spare[:excess]
         if not revision.entry.facts.is_leaving
     ]
@@ -132,9 +142,9 @@ def _find_taken(spec: SetSpec, data: Object, collisions: int, view: View) -> Sto
     return view.find(CONTROLLER_REVISION, spec.entry.namespace, _name(spec, data, collisions))
 
 
-def _renumber(revision: Revision, number: int) -> Merge:
+def _renumber(revision: Revision, number: int) -> MergeRequest:
     entry = revision.entry
-    return Merge(
+    return MergeRequest(
         CONTROLLER_REVISION, entry.namespace, entry.name, {"revision": number}, uid=entry.uid
     )
 

@@ -12,9 +12,9 @@ from typing import Any
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.kinds import STATEFUL_SET
 from kohort.cluster.objects import Object
+from kohort.cluster.selectors import LabelSelector, read_label_selector
 from kohort.simulator.builtins.amounts import resolve
 from kohort.simulator.builtins.readiness import FINISHED, seconds_until_available
-from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.component import Moment
 
 REVISION_LABEL = "controller-revision-hash"
@@ -30,7 +30,7 @@ class SetSpec:
 
     obj: Object
     entry: StoredObject
-    selector: Selector
+    selector: LabelSelector
     replicas: int
     start: int
     is_ordered: bool
@@ -106,7 +106,7 @@ def read_set(entry: StoredObject, *, honours_max_unavailable: bool) -> SetSpec:
     return SetSpec(
         obj=obj,
         entry=entry,
-        selector=read_selector(spec.get("selector")),
+        selector=read_label_selector(spec.get("selector")),
         replicas=replicas,
         start=int((spec.get("ordinals") or {}).get("start", 0)),
         is_ordered=spec.get("podManagementPolicy", "OrderedReady") != "Parallel",

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
 
+from kohort.cluster.selectors import Requirement
 from kohort.placement.nodes import NodeIndex
-from kohort.simulator.scheduling.counts.selectors import Matcher, Requirement
+from kohort.simulator.scheduling.counts.selectors import Matcher
 
 _Key = TypeVar("_Key")
 

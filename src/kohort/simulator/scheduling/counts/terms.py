@@ -11,16 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kohort.cluster.objects import Object
+from kohort.cluster.selectors import EVERYTHING, LabelSelector, Requirement, read_label_selector
 from kohort.placement.nodes import NodeIndex
 from kohort.placement.rules import NodeRule
-from kohort.simulator.scheduling.counts.selectors import (
-    EVERYTHING,
-    Matcher,
-    Requirement,
-    Scope,
-    Selector,
-    read_selector,
-)
+from kohort.simulator.scheduling.counts.selectors import Matcher, Scope, narrow, split_exclusion
 from kohort.simulator.scheduling.counts.tallies import PodTally, TallyBook
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -152,37 +146,37 @@ class _Compiler:
         self._terms.tallies.append(opened)
         return opened
 
-    def pair(self, term: Object) -> tuple[Scope, Selector]:
+    def pair(self, term: Object) -> tuple[Scope, LabelSelector]:
         labels = self._source.labels
-        selector = read_selector(term.get("labelSelector"))
+        selector = read_label_selector(term.get("labelSelector"))
         same = [
-            Requirement(key, "In", frozenset({labels[key]}))
+            Requirement(key, "In", (labels[key],))
             for key in term.get("matchLabelKeys") or ()
             if key in labels
         ]
         other = [
-            Requirement(key, "NotIn", frozenset({labels[key]}))
+            Requirement(key, "NotIn", (labels[key],))
             for key in term.get("mismatchLabelKeys") or ()
             if key in labels
         ]
-        return self._scope(term), selector.with_requirements([*same, *other])
+        return self._scope(term), narrow(selector, [*same, *other])
 
     def count(self, term: Object) -> Count:
         scope, selector = self.pair(term)
-        rest, excluded = selector.split_exclusion()
+        rest, excluded = split_exclusion(selector)
         tally = self.open(PodTally(Matcher(((scope, rest),)), term["topologyKey"]))
         if excluded is None:
             return Count(tally)
-        less = Matcher(((scope, rest.with_requirements([excluded])),))
+        less = Matcher(((scope, narrow(rest, [excluded])),))
         return Count(tally, self.open(PodTally(less, term["topologyKey"])))
 
     def held(self, term: Object) -> HeldTerm:
         scope, selector = self.pair(term)
-        rest, excluded = selector.split_exclusion()
+        rest, excluded = split_exclusion(selector)
         family = TermKey(
             Matcher(((scope, rest),)), excluded.key if excluded else "", term["topologyKey"]
         )
-        return HeldTerm(family, excluded.values if excluded else frozenset())
+        return HeldTerm(family, frozenset(excluded.values if excluded else ()))
 
     def preferred(self) -> Iterable[tuple[int, Count]]:
         for sign, raw in ((1, self._source.affinity), (-1, self._source.anti_affinity)):
@@ -219,5 +213,5 @@ class _Compiler:
         raw = term.get("namespaceSelector")
         if raw is None:
             return Scope(names or frozenset({self._source.namespace}))
-        selector = read_selector(raw)
+        selector = narrow(read_label_selector(raw), ())
         return Scope(names, EVERYTHING if not selector.requirements else selector)

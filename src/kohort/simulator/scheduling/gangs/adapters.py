@@ -26,7 +26,7 @@ from collections.abc import Callable, Mapping
 from kohort.apis.gangs.dialects import koordinator, kueue
 from kohort.apis.gangs.dialects.kai import DEFAULT_SUBGROUP, SUBGROUP_NAME
 from kohort.cluster.objects import Kind, Object, annotations_of, metadata_of, name_of, namespace_of
-from kohort.cluster.selectors import EVERYTHING, LabelSelector, Requirement, read_label_selector
+from kohort.cluster.selectors import LabelSelector, Requirement, read_label_selector
 from kohort.placement.amounts import read_amounts
 from kohort.simulator.scheduling.gangs.requests import (
     COSCHEDULING,
@@ -82,13 +82,12 @@ def _read_limit(raw: Object | None) -> Limit | None:
 
 
 def _read_policy(raw: Object, at: int) -> SubgroupPolicy:
-    selector = raw.get("labelSelector")
     return SubgroupPolicy(
         raw.get("name") or f"policy-{at}",
         tuple(raw.get("matchLabelKeys") or ()),
         max(1, int(raw.get("subGroupSize") or 1)),
         int(raw.get("minSubGroups") or 0),
-        EVERYTHING if selector is None else read_label_selector(selector),
+        read_label_selector(raw.get("labelSelector") or {}),
         _read_limit(raw.get("networkTopology")),
     )
 

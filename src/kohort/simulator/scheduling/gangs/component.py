@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from kohort.apiserver.store.entries import StoredObject
 from kohort.cluster.kinds import CLAIM, PRIORITY_CLASS
 from kohort.cluster.objects import Kind
-from kohort.simulator.component import Action, Bind, Emit, Moment, View
+from kohort.simulator.component import BindRequest, ComponentAction, EventRequest, Moment, View
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.explain import GATED, PodConditions, explain_claim
 from kohort.simulator.scheduling.gangs.adapters import GROUPS, GroupName, is_watched
@@ -143,7 +143,7 @@ class GangScheduling:
         gang.priority = self._priorities.get(spec.priority_class, 0) if spec else 0
         gang.touch()
 
-    def step(self, view: View, moment: Moment) -> list[Action]:
+    def step(self, view: View, moment: Moment) -> list[ComponentAction]:
         """Run one session, or the next part of it."""
         self._number += 1
         touched = dict.fromkeys(self.roster.changed)
@@ -161,7 +161,7 @@ class GangScheduling:
             self._is_woken = False
             self._session.wake()
             self._active.update(self.roster.hungry)
-        actions: list[Action] = []
+        actions: list[ComponentAction] = []
         binds = 0
         for gang in sorted(self._active.values(), key=lambda gang: gang.order):
             if binds >= BINDS_MAX:
@@ -169,7 +169,7 @@ class GangScheduling:
             del self._active[gang.key]
             touched[gang.key] = None
             done = self._try(gang, view, moment)
-            binds += sum(isinstance(action, Bind) for action in done)
+            binds += sum(isinstance(action, BindRequest) for action in done)
             actions += done
         for key in touched:
             actions += self._write(self.roster.gangs.get(key), moment)
@@ -194,8 +194,8 @@ class GangScheduling:
         gangs: Iterable[Gang] = self.roster.gangs.values()
         return next((g for g in gangs if g.object is not None and g.object.uid == uid), None)
 
-    def _try(self, gang: Gang, view: View, moment: Moment) -> list[Action]:
-        actions: list[Action] = []
+    def _try(self, gang: Gang, view: View, moment: Moment) -> list[ComponentAction]:
+        actions: list[ComponentAction] = []
         for pod in sorted(gang.waiting.values(), key=lambda pod: pod.order):
             if pod.is_gated:
                 actions += self._conditions.report(pod, "SchedulingGated", GATED, moment)
@@ -204,8 +204,8 @@ class GangScheduling:
         for pod, node in sorted(outcome.placed, key=lambda pair: pair[0].order):
             self._assume(pod)
             assigned = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
-            actions.append(Bind(pod.namespace, pod.name, pod.uid, node))
-            actions.append(Emit(pod.about(), "Normal", "Scheduled", assigned, pod.profile))
+            actions.append(BindRequest(pod.namespace, pod.name, pod.uid, node))
+            actions.append(EventRequest(pod.about(), "Normal", "Scheduled", assigned, pod.profile))
         return [*actions, *self._emit(gang, spec, outcome.refusal, moment)]
 
     def _place(self, gang: Gang, spec: GangSpec | None, view: View) -> Outcome:
@@ -225,7 +225,7 @@ class GangScheduling:
 
     def _emit(
         self, gang: Gang, spec: GangSpec | None, refusal: Refusal | None, moment: Moment
-    ) -> list[Action]:
+    ) -> list[ComponentAction]:
         """Report to waiting pods why they wait, and keep it for the gang's status."""
         gang.reason = gang.message = ""
         is_tried = refusal is not None and refusal.reason == NOT_ENOUGH_RESOURCES
@@ -245,7 +245,7 @@ class GangScheduling:
             message = describe_failure(gang, spec, message)
             if gang.count() < spec.minimum:
                 gang.reason, gang.message = refusal.reason, message
-        actions: list[Action] = []
+        actions: list[ComponentAction] = []
         for pod in gang.candidates():
             actions += self._conditions.report(pod, UNSCHEDULABLE, message, moment)
         return actions
@@ -258,7 +258,7 @@ class GangScheduling:
         """
         return self._incomplete.setdefault(gang.key, moment.elapsed + PATIENCE_SECONDS)
 
-    def _write(self, gang: Gang | None, moment: Moment) -> list[Action]:
+    def _write(self, gang: Gang | None, moment: Moment) -> list[ComponentAction]:
         if gang is None or gang.object is None:
             return []
         spec = gang.object

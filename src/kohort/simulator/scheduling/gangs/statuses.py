@@ -13,7 +13,7 @@ from kohort.cluster.conditions import drop, find, move_to_end
 from kohort.cluster.objects import Object
 from kohort.placement.fits import Fit
 from kohort.placement.sentences import describe_fit
-from kohort.simulator.component import Action, Emit, Merge
+from kohort.simulator.component import ComponentAction, EventRequest, MergeRequest
 from kohort.simulator.scheduling.gangs.adapters import GROUPS
 from kohort.simulator.scheduling.gangs.requests import (
     COSCHEDULING,
@@ -70,7 +70,9 @@ READY_REASON = "tasks in gang are ready to be scheduled"
 ALLOCATED = "volcano.sh/job-allocated-hypernode"
 
 
-def write_status(gang: Gang, spec: GangSpec, domain: str, session: str, stamp: str) -> list[Action]:
+def write_status(
+    gang: Gang, spec: GangSpec, domain: str, session: str, stamp: str
+) -> list[ComponentAction]:
     """The status to write for a gang; None if it is unchanged."""
     if spec.kind is None:
         return []
@@ -86,9 +88,9 @@ def write_status(gang: Gang, spec: GangSpec, domain: str, session: str, stamp: s
 
 def _write_volcano(
     gang: Gang, spec: GangSpec, domain: str, session: str, stamp: str
-) -> list[Action]:
+) -> list[ComponentAction]:
     status: Object = {"phase": find_phase(gang, spec), **_count_members(gang, spec)}
-    told: list[Action] = []
+    told: list[ComponentAction] = []
     condition = _find_condition(gang, spec)
     if condition is not None:
         before = find(_conditions(spec), condition["type"]) or {}
@@ -128,10 +130,12 @@ def _find_condition(gang: Gang, spec: GangSpec) -> Object | None:
     return None
 
 
-def _emit(spec: GangSpec, condition: Object) -> Emit:
+def _emit(spec: GangSpec, condition: Object) -> EventRequest:
     if condition["type"] == UNSCHEDULABLE:
-        return Emit(spec.about(), "Warning", UNSCHEDULABLE, condition["message"], _source(spec))
-    return Emit(spec.about(), "Normal", SCHEDULED, "pod group is ready", _source(spec))
+        return EventRequest(
+            spec.about(), "Warning", UNSCHEDULABLE, condition["message"], _source(spec)
+        )
+    return EventRequest(spec.about(), "Normal", SCHEDULED, "pod group is ready", _source(spec))
 
 
 def _count_members(gang: Gang, spec: GangSpec) -> Object:
@@ -145,7 +149,7 @@ def _count_members(gang: Gang, spec: GangSpec) -> Object:
     return {name: count for name, count in counts.items() if count or spec.status.get(name)}
 
 
-def _write_phase(gang: Gang, spec: GangSpec, part: str, stamp: str) -> list[Action]:
+def _write_phase(gang: Gang, spec: GangSpec, part: str, stamp: str) -> list[ComponentAction]:
     status: Object = {"phase": _find_simple_phase(gang, spec), **_count_members(gang, spec)}
     if status["phase"] != "Pending" and not spec.status.get("scheduleStartTime"):
         status["scheduleStartTime"] = stamp
@@ -165,7 +169,7 @@ def _find_simple_phase(gang: Gang, spec: GangSpec) -> str:
     return "Scheduling" if present >= spec.minimum else "Pending"
 
 
-def _write_native(gang: Gang, spec: GangSpec, stamp: str) -> list[Action]:
+def _write_native(gang: Gang, spec: GangSpec, stamp: str) -> list[ComponentAction]:
     assert spec.kind is not None
     is_sticky = spec.kind.version != "v1alpha2"
     name = "PodGroupInitiallyScheduled" if is_sticky else "PodGroupScheduled"
@@ -183,17 +187,19 @@ def _write_native(gang: Gang, spec: GangSpec, stamp: str) -> list[Action]:
     return [*_merge(spec, patch, "status"), *_write_events(gang, spec)]
 
 
-def _write_events(gang: Gang, spec: GangSpec) -> list[Action]:
+def _write_events(gang: Gang, spec: GangSpec) -> list[ComponentAction]:
     if not gang.reason or gang.message == gang.told:
         return []
     gang.told = gang.message
-    return [Emit(spec.about(), "Warning", UNSCHEDULABLE, gang.message, _source(spec))]
+    return [EventRequest(spec.about(), "Warning", UNSCHEDULABLE, gang.message, _source(spec))]
 
 
-def _merge(spec: GangSpec, patch: Object, part: str) -> list[Action]:
+def _merge(spec: GangSpec, patch: Object, part: str) -> list[ComponentAction]:
     assert spec.kind is not None
     key = spec.key
-    return [Merge(spec.kind, key.namespace, key.name, patch, part, spec.uid)] if patch else []
+    return (
+        [MergeRequest(spec.kind, key.namespace, key.name, patch, part, spec.uid)] if patch else []
+    )
 
 
 def _conditions(spec: GangSpec) -> list[Object]:
