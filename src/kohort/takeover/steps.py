@@ -119,10 +119,11 @@ def _stop_other(record: Record, seen: Seen, wish: Wish) -> Decision:
                 "as an autoscaler or GitOps; stop that first"
             )
         return Write(f"scale {other.place} to 0", record, scale=(live, 0))
+    if seen.pods:
+        # Also after it was seen stopped: it may have come back meanwhile and been stopped again.
+        return Wait(f"the end of {list_names(seen.pods)}")
     if record.has_stopped:
         return None
-    if seen.pods:
-        return Wait(f"the end of {list_names(seen.pods)}")
     for lease in seen.leases:
         if lease.is_held and not lease.is_ours:
             return Wait(f"the lease {lease.name}, which {lease.holder} holds")

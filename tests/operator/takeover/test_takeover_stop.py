@@ -53,3 +53,20 @@ async def test_pods_that_have_ended_block_neither_stop_nor_undo(phase: str):
     assert await lab.undo()
     assert await lab.picture() == before
     await lab.close()
+
+
+async def test_pods_of_a_controller_that_came_back_have_ended_before_ours_starts():
+    """It was stopped, an autoscaler brought it back, and its user stopped it again."""
+    lab = await open_lab()
+    assert await lab.is_killed(lab.take_over(3))
+    assert (await lab.record() or {})["has_stopped"]
+    await lab.scale("lws", 1)
+    await lab.until(lambda: "lws" in lab.writers, 60)
+    place = Address(DEPLOYMENT, LWS.namespace, LWS.deployment)
+    await lab.door.delete(place, propagation="Orphan")
+    await lab.run(5)
+    with pytest.raises(TookTooLong, match="still waits for the end of pod lws-system/lws-contr"):
+        await lab.take_over()
+    assert "ours" not in lab.writers
+    assert lab.most_writers == 1
+    await lab.close()
