@@ -24,7 +24,7 @@ def test_a_part_of_a_group_is_told_from_a_mistyped_kind(word: str):
     assert "'kubectl get " in str(told.value)
 
 
-def test_a_kind_that_nobody_has_is_unknown():
+def test_a_kind_that_does_not_exist_is_unknown():
     with pytest.raises(UsageError, match=r"unknown kind 'rgb' \(did you mean 'rbg'"):
         read_wanted(["rgb/x"])
 

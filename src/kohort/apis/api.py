@@ -226,18 +226,15 @@ class UserVerbs:
     hold: Callable[[Object, int, str], Object]  # units below the boundary keep their revision
     release: Callable[[Object, str], Object]
     finish: Callable[[Object, str], Object]  # no partition and no pause holds any unit back
-    # The pod templates of an object that hold containers, by the name of their field.
-    list_templates: Callable[[Object, str], dict[str, Object]]
+    list_templates: Callable[[Object, str], dict[str, Object]]  # with containers, by their field
     put_template: Callable[[Object, str, Object], Object]  # (…, field, template)
     list_held: Callable[[Object], tuple[str, ...]]  # roles that are held; "" for the whole object
     list_roles: Callable[[Object], tuple[str, ...]] = lambda root: ()  # empty: without names
     # Parts of pod templates that are laid over a template, and may name an image, too.
     list_patches: Callable[[Object, str], dict[str, Object]] = lambda root, role: {}
-    # Why no rollout can be held back, as the end of a sentence; empty: it can.
-    cannot_pause: str = ""
-    # Why none are stored, and what to do instead, as the end of a sentence; empty: they are.
-    no_revisions: str = ""
-    # Roles of a template that may only be updated in place, where the planner sees no roles.
+    cannot_pause: str = ""  # why no rollout can be held back, as the end of a sentence
+    no_revisions: str = ""  # why none are stored and what to do instead, as the end of a sentence
+    # Roles that may only be updated in place, where the planner sees no roles.
     list_in_place_only: Callable[[Object], tuple[str, ...]] = lambda root: ()
     # How many pods of one unit of a role are made from each pod template, by its field.
     count_pods: Callable[[Object, str], dict[str, int]] = lambda root, role: {}

@@ -71,9 +71,8 @@ def describe_revisions(picture: Picture) -> str:
     if picture.reading is None or picture.api.verbs is None:
         return ""
     wanted = picture.reading.workload.revision
-    verbs = picture.api.verbs
     is_stored = any(revision.key == wanted for revision in picture.revisions)
-    has_key_alone = not wanted or (verbs is not None and bool(verbs.no_revisions))
+    has_key_alone = not wanted or bool(picture.api.verbs.no_revisions)
     target = picture.name_revision(wanted) if is_stored or has_key_alone else "new"
     former = picture.find_former_revision()
     return f"{picture.name_revision(former)} → {target}" if former else target
