@@ -135,6 +135,13 @@ def test_history_tells_what_changed_and_which_is_wanted():
     ]
 
 
+def test_a_revision_that_is_stored_elsewhere_is_named_as_groups_have_it():
+    picture = replace(Scene().picture(), revisions=())
+    assert picture.reading is not None
+    key = picture.reading.workload.revision
+    assert make_row(picture).revision == picture.name_revision(key) != "new"
+
+
 def test_a_revision_that_is_not_stored_yet_is_called_new():
     scene = Scene((2, 2, 2, 2), lws=make_lws("engine:3"))
     assert make_row(scene.picture()).revision == "2 → new"

@@ -172,6 +172,11 @@ def test_what_upstream_lets_pass_passes(name: str):
     assert refuse(GOOD[name]) == ""
 
 
+@pytest.mark.parametrize("gang", ["volcano", "none"])
+def test_a_gang_scheduler_that_is_known_and_none_pass(gang: str):
+    assert refuse(serving(annotations={"kohort.dev/gang": gang})) == ""
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_what_upstream_refuses_is_refused_in_its_words(name: str):
     asked, words = BAD[name]

@@ -75,8 +75,8 @@ def _release(serving: Object, role: str) -> Object:
         return _set_partition(forget_held(serving), recall_held(serving))
     held = _recall_roles(serving)
     roles = [
-        _without_none({**own, "partition": held.pop(own["name"], None)})
-        if role in ("", own["name"])
+        _without_none({**own, "partition": held.pop(own["name"])})
+        if role in ("", own["name"]) and own["name"] in held
         else own
         for own in roles_of(serving)
     ]

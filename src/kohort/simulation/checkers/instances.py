@@ -36,6 +36,8 @@ class Instances(Checker):
         self._due: dict[str, float] = {}  # those of them in which a container crashed, and when
         self._lost: set[str] = set()  # pods of units that lost a member to others
         self._given: set[str] = set()  # pods of units that were given up for a reason
+        # Units that were given up for being old, each line and uid, and when.
+        self._replaced: dict[tuple[str, str], float] = {}
 
     def commit(self, commit: Commit) -> None:
         """Check the revisions, the restarts and the deletion of instances that a write concerns."""
@@ -109,6 +111,9 @@ class Instances(Checker):
         specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= seen)]
         # A unit that is old or surplus may go, however recently it crashed.
         whole = [u for view, u in units if self._is_unwanted(view, u, specs, seen)]
+        for view, unit in units:
+            if self._is_old(view, unit, specs):
+                self._replaced.setdefault((view.name, unit.uid), commit.at)
         whole = whole or [u for view, u in units if self._is_recovered(view, u, seen)]
         self._given |= {pod["metadata"]["uid"] for unit in whole for pod in unit.members}
         if not whole and commit.old["metadata"]["uid"] not in self._given:
@@ -159,8 +164,13 @@ class Instances(Checker):
         # are addresses, one beyond the count is not needed however many there are.
         may_be_extra = view.policy.surge > 0 or not self.simulated.is_sparse
         is_extra = may_be_extra and unit.ordinal >= wanted and not view.is_stateless
-        if unit.is_edited or is_extra or len(view.units) > wanted:
-            return True
+        # One plan may replace a unit and scale another away: what is replaced comes back.
+        standing = {(view.name, held.uid) for held in view.units}
+        coming = {key for key, at in self._replaced.items() if key[0] == view.name and at >= seen}
+        is_extra = is_extra or len(standing | coming) > wanted
+        return unit.is_edited or is_extra or self._is_old(view, unit, specs)
+
+    def _is_old(self, view: LineView, unit: Group, specs: list[Object]) -> bool:
         if not view.rolls:
             return False
         return self.is_forgotten(unit) or any(self.simulated.is_old(unit, s) for s in specs)
