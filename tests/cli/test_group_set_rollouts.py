@@ -54,11 +54,24 @@ def test_a_set_gets_another_image_in_one_role(kohort: RunKohort, hand: Hand):
     assert told.code == 0, told.err
 
 
-def test_a_set_is_paused_and_goes_on(kohort: RunKohort, hand: Hand):
+def has_new_image(group: Object) -> bool:
+    """Whether the operator has seen a group whose engine gets another image."""
+    seen = group.get("status", {}).get("observedGeneration")
+    image = image_of(group["spec"]["roles"][0])
+    return bool(image == "engine:2" and seen == group["metadata"]["generation"])
+
+
+def test_a_set_is_paused_and_goes_on(kohort: RunKohort, hand: Hand, cluster: Path):
     name = name_of(hand)
     told = kohort("rollout", "pause", name)
     assert (told.code, told.out.strip()) == (0, f"{name} is paused"), told.err
     assert "already" in kohort("rollout", "pause", name).out
+    assert f"'kohort rollout resume {name}' lets it go on" in kohort("why", name).out
+    assert kohort("rollout", "set-image", name, "engine=engine:2").code == 0
+    child = Hand(cluster, name.removeprefix("rbgs/") + "-1", labels.KIND)
+    child.wait_for(has_new_image)
+    told = kohort("why", name.replace("rbgs/", "rbg/") + "-1")
+    assert f"next      kohort rollout resume {name}\n" in told.out
     told = kohort("rollout", "resume", name)
     assert (told.code, told.out.strip()) == (0, f"{name} goes on"), told.err
     rolling = [role["rolloutStrategy"]["rollingUpdate"]["paused"] for role in roles_of(hand)]

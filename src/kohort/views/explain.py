@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kohort.cluster.objects import Object, find_condition, uid_of
+from kohort.apis.served import APIS
+from kohort.cluster.objects import Object, find_condition, find_controller, uid_of
 from kohort.views.ages import find_time
 from kohort.views.evidence.cluster import find_subject, find_text, last_seen
 from kohort.views.evidence.volumes import (
@@ -207,7 +208,7 @@ def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
     if health.word is Word.READY:
         return ()
     if health.word is Word.PAUSED and picture.api.verbs is not None:
-        return (f"kohort rollout resume {target}",)
+        return (f"kohort rollout resume {_name_steered(picture)}{flag}{_role_flag(picture)}",)
     if health.word is Word.LEAVING and list_finalizers(picture.root):
         return (f"kubectl get {picture.api.kind.group_resource} {picture.name}{flag} -o yaml",)
     if health.word is Word.STALLED:
@@ -218,6 +219,21 @@ def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
     if health.word is Word.BLOCKED and health.reason in ("NotPlanned", OPERATOR_SILENT):
         return _find_operator(picture)
     return _look_on(picture, health, target, flag)
+
+
+def _say_pause(picture: Picture) -> str:
+    """How a pause is ended, or how it is had where the API has no field for it."""
+    if picture.api.verbs is not None and picture.api.verbs.list_roles(picture.root):
+        target = _name_steered(picture) + _namespace_flag(picture)
+        return f"'kohort rollout resume {target}' lets it go on"
+    return "emulated by the partition, since the API has no pause"
+
+
+def _name_steered(picture: Picture) -> str:
+    """The workload to steer: a controller that rolls this one puts back what is changed here."""
+    owner = find_controller(picture.root) or {}
+    steering = (api for api in APIS if api.kind.name == owner.get("kind") and api.verbs)
+    return next((f"{api.short_name}/{owner['name']}" for api in steering), picture.reference)
 
 
 def _look_on(picture: Picture, health: Health, target: str, flag: str) -> tuple[str, ...]:
@@ -350,7 +366,7 @@ def _notes(picture: Picture, health: Health) -> Iterator[str]:
     if degraded.get("status") == "True":
         yield f"{DEGRADED}: {degraded.get('message', '')}"
     if picture.is_held:
-        yield "the rollout is paused: emulated by the partition, since the API has no pause"
+        yield f"the rollout is paused: {_say_pause(picture)}"
     for restart in picture.plan.step.restarts if picture.plan else ():
         yield f"group {restart.ordinal} is to be restarted because {restart.cause} failed"
 
