@@ -33,6 +33,11 @@ _UPDATES = "Number(document.body.dataset.updates || 0)"
 _READ = "!document.body.innerText.includes('reading the cluster')"
 _LONGEST = "window.longest"
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime || 0"
+_ELEMENTS = "document.querySelectorAll('main *').length"
+_BYTES = """
+  performance.getEntriesByType('resource').filter((e) => e.name.includes('/api/v1/nodes'))
+    .reduce((sum, e) => sum + e.encodedBodySize, 0)
+"""
 _WATCH = """
   window.longest = 0;
   new PerformanceObserver((list) => {
@@ -214,5 +219,7 @@ async def _show_nodes(tab: Any) -> list[Figure]:
     return [
         Figure("first visit of the page of nodes", spent, "ms", at_most=1000),
         Figure("  CPU time of the server", cost, "ms"),
-        Figure("  longest task of the page", await tab.run(_LONGEST), "ms"),
+        Figure("  longest task of the page", await tab.run(_LONGEST), "ms", at_most=100),
+        Figure("  elements of the page", await tab.run(_ELEMENTS), ""),
+        Figure("  bytes of its answers", await tab.run(_BYTES), ""),
     ]

@@ -136,7 +136,7 @@ async def _measure(objects: dict[Kind, list[bytes]], changes: int) -> list[Figur
     answers, workload = Answers(state), next(iter(state.workloads))
     rows = await _time(_wrap(answers.list_rows))
     page = await _time(lambda: answers.show(workload, "page"))
-    nodes = await _time(answers.show_nodes)
+    nodes = await _time(lambda: answers.show_nodes({}))
     await _change(state, cluster, objects[POD], changes // 4)
     before = read_megabytes()
     costs = await _change(state, cluster, objects[POD], changes)

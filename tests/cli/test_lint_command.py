@@ -201,6 +201,26 @@ def test_fields_of_a_service_without_effect_are_found_by_planning_it(lint):
     assert "warning: InferenceService/chat: spec.engine.canaryTrafficPercent has no" in told.out
 
 
+def test_a_service_whose_runtime_is_selected_is_right_also_strictly(lint):
+    text = (EXAMPLES[0].parent / "inferenceservice.yaml").read_text()
+    assert "runtime:" not in text
+    told = lint(text, "--strict")
+    assert (told.code, told.err) == (0, "3 objects checked: 0 errors, 0 warnings\n")
+    fact = "note: InferenceService/chat: runtime parted was selected for model llama"
+    assert told.out.endswith(f"{fact}\n")
+    [problem] = json.loads(lint(text, "--strict", "-ojson").out)["problems"]
+    assert problem["level"] == "note"
+
+
+def test_a_service_for_which_no_runtime_can_be_selected_fails_strictly_alone(lint):
+    text = (EXAMPLES[0].parent / "inferenceservice.yaml").read_text()
+    alien = text.replace("autoSelect: true", "autoSelect: false")
+    told, strict = lint(alien), lint(alien, "--strict")
+    assert (told.code, strict.code) == (0, 1)
+    assert "warning: InferenceService/chat: spec.runtime: Invalid value" in told.out
+    assert "was selected" not in told.out
+
+
 def test_what_is_not_in_the_files_may_be_in_the_cluster(lint):
     told = lint(ISVC.replace("decoder", "engine"))
     assert told.code == 0

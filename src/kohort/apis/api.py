@@ -256,6 +256,7 @@ class AdmissionResult:
     obj: Object | None = None
     errors: tuple[FieldError, ...] = ()
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # facts that ask for no change; clients get them as warnings
     refusal: str = ""  # a sentence for the user, where no single field is wrong
 
 

@@ -5,12 +5,13 @@ Everything is made from the state, without a request to the cluster, but for the
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kohort.cluster.errors import Invalid, NotFound
-from kohort.cluster.objects import Object, metadata_of, uid_of
+from kohort.apis.api import Key
+from kohort.cluster.errors import BadRequest, Invalid, NotFound
+from kohort.cluster.objects import Object, annotations_of, metadata_of, uid_of
 from kohort.controller.process.gangs import find_known
 from kohort.dashboard.state import State, WorkloadId, WorkloadState
 from kohort.dashboard.turns import take_turns
@@ -28,19 +29,11 @@ from kohort.views.table import Row, make_table, select_blocked
 from kohort.views.timeline import Timeline
 from kohort.views.topology.gangs import explain_gangs
 from kohort.views.topology.map import Map, draw_map
+from kohort.views.topology.nodes_page import HOSTS_MAX, NodesPage, NodesWish, make_page
 from kohort.views.topology.spread import Spread, make_spread
 from kohort.views.tree import Tree, make_tree
 
 EVENTS_MAX = 100
-
-
-@dataclass(frozen=True, slots=True)
-class NodesPage:
-    """The map of the cluster, and the workloads of the pods on it."""
-
-    map: Map
-    residents: tuple[Resident, ...]
-    failed: tuple[str, ...]  # nodes that a user of the simulation has made fail
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +86,29 @@ class Answers:
             raise NotFound(f"there is no view {view!r}; there are: {', '.join(self._views)}")
         return await shown(self.find(workload))
 
-    async def show_nodes(self) -> NodesPage:
-        """The map of the cluster with its residents; others are answered while it is made."""
-        dialects = [variants[0] for variants in find_known().values()]
-        pictures = [held.picture for held in self._state.workloads.values()]
-        residents: list[Resident] = []
-        async for picture in take_turns(pictures):
-            residents += list_residents([picture], dialects)
-        survey = await self._state.cluster_watch.read_survey_in_turns()
-        marks = ((metadata_of(n).get("annotations") or {}, n) for n in survey.nodes)
-        failed = tuple(n["metadata"]["name"] for found, n in marks if found.get(FAILED))
+    async def show_nodes(self, query: Mapping[str, str]) -> NodesPage:
+        """Part of the map of the cluster, with residents; others are answered while it is made."""
+        owners = await self._list_owners()
+        atlas = await self._state.cluster_watch.read_atlas()
         await asyncio.sleep(0)
-        return NodesPage(draw_map(survey.draw()), tuple(residents), failed)
+        drawn = draw_map(atlas)
+        await asyncio.sleep(0)
+        marked = {name for name, node in atlas.nodes.items() if annotations_of(node).get(FAILED)}
+        return make_page(drawn, owners, marked, _read_wish(query))
 
-    def draw_map(self) -> Map:
+    async def _list_owners(self) -> dict[Key, Resident]:
+        """The pods of all workloads; those of a workload are listed again when it has changed."""
+        dialects = [variants[0] for variants in find_known().values()]
+        owners: dict[Key, Resident] = {}
+        async for held in take_turns(list(self._state.workloads.values())):
+            if held.residents is None:
+                held.residents = tuple(list_residents([held.picture], dialects))
+            owners.update(((each.namespace, each.pod), each) for each in held.residents)
+        return owners
+
+    async def draw_map(self) -> Map:
         """The map of the cluster, as ``kohort sim topology`` shows it."""
-        return draw_map(self._state.cluster_watch.read_survey().draw())
+        return draw_map(await self._state.cluster_watch.read_atlas())
 
     async def _show_tree(self, held: WorkloadState) -> Tree:
         return _make_tree(held)
@@ -120,7 +120,7 @@ class Answers:
         return explain(picture, self._list_events(about), explain_gangs(picture, evidence))
 
     async def _show_spread(self, held: WorkloadState) -> Spread:
-        return make_spread(held.picture, self._state.cluster_watch.read_survey().draw())
+        return make_spread(held.picture, await self._state.cluster_watch.read_atlas())
 
     async def _show_history(self, held: WorkloadState) -> tuple[HistoryLine, ...]:
         return make_history(held.picture)
@@ -155,6 +155,18 @@ class Answers:
     def _list_events(self, uids: list[str]) -> list[Object]:
         found = self._state.cluster_watch.list_events(dict.fromkeys(uids))
         return sorted(found, key=lambda event: str(metadata_of(event).get("name")))
+
+
+def _read_wish(query: Mapping[str, str]) -> NodesWish:
+    """What a page of nodes wants, from its query: ``search``, ``hosts``, ``whole``."""
+    hosts = query.get("hosts", str(HOSTS_MAX))
+    if not hosts.isdecimal():
+        raise BadRequest(f"hosts must be a number, not {hosts!r}")
+    return NodesWish(
+        search=query.get("search", ""),
+        hosts=int(hosts),
+        whole=frozenset(query.get("whole", "").split(",")),
+    )
 
 
 def _list_uids(picture: Picture) -> list[str]:

@@ -5,8 +5,7 @@ A change of a child makes the workloads that own it stale; a change of an object
 name makes all workloads of the API stale. Nothing else is read again.
 
 Nodes, all pods, events, leases and domains are optional: a user who may not list nodes sees
-workloads without them. Pods are kept in few fields, since a cluster has many and only their place
-and their GPUs are shown.
+workloads without them.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,8 +25,8 @@ from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Selection
 from kohort.controller.caches.cache import Cache, Difference
 from kohort.controller.caches.informers import Informers
+from kohort.dashboard.located_pods import LocatedPod
 from kohort.dashboard.turns import take_turns
-from kohort.surveys import Survey
 from kohort.views.evidence.cluster import (
     GONE,
     ClusterFacts,
@@ -38,6 +37,7 @@ from kohort.views.evidence.cluster import (
     read_node,
 )
 from kohort.views.samples import UNTOLD, Sample, add_references, needed, shelve
+from kohort.views.topology.atlas import Atlas, assemble_atlas
 
 _OWNER = "owner"
 
@@ -163,7 +163,6 @@ class ApiWatch:
 
 
 _ABOUT = "about"
-_SPEC_FIELDS = ("nodeName", "containers", "initContainers", "overhead", "resources")
 
 
 class Decoded:
@@ -190,31 +189,6 @@ def decode_whole(raw: bytes) -> Decoded:
     return made
 
 
-def decode_pod(raw: bytes) -> Decoded:
-    """A pod with the fields about its node and requests, decoded on demand."""
-    return Decoded(raw, read_pod)
-
-
-def read_pod(raw: bytes) -> Object:
-    """The fields of a pod about its node and its requests."""
-    pod = orjson.loads(raw)
-    spec, metadata = pod.get("spec") or {}, pod.get("metadata") or {}
-    kept = {name: spec[name] for name in _SPEC_FIELDS if name in spec}
-    for field in ("containers", "initContainers"):
-        if field in kept:
-            kept[field] = [_keep_amounts(each) for each in kept[field]]
-    return {
-        "metadata": {k: metadata[k] for k in ("name", "namespace", "uid") if k in metadata},
-        "spec": kept,
-        "status": {"phase": (pod.get("status") or {}).get("phase", "")},
-    }
-
-
-def _keep_amounts(container: Object) -> Object:
-    kept = ("name", "resources", "restartPolicy")
-    return {name: container[name] for name in kept if name in container}
-
-
 def index_subject(event: Decoded) -> Iterable[str]:
     """The uid of the object that an event is about."""
     uid = find_subject(event.obj).get("uid")
@@ -238,7 +212,7 @@ class ClusterWatch:
         self._informers = informers
         add = informers.add
         self.nodes: Cache[Decoded] = add(Selection(NODE), decode_whole, optional=True)
-        self.pods: Cache[Decoded] = add(Selection(POD, namespace), decode_pod, optional=True)
+        self.pods: Cache[LocatedPod] = add(Selection(POD, namespace), LocatedPod, optional=True)
         self.hypernodes: Cache[Decoded] = add(Selection(DOMAIN), decode_whole, optional=True)
         self.events: Cache[Decoded] = add(
             Selection(EVENT, namespace), decode_whole, {_ABOUT: index_subject}, optional=True
@@ -252,24 +226,26 @@ class ClusterWatch:
             for home in dict.fromkeys(homes)
         }
         self._facts: dict[Home, ClusterFacts] = {}
-        self._survey: Survey | None = None
+        self._atlas: Atlas | None = None
         self.map_version = 0  # rises whenever a node or the node of a pod changes
         self._ring = ring
         self._follow()
 
     def _follow(self) -> None:
-        for cache in (self.nodes, self.pods, self.hypernodes):
-            cache.subscribe(self._take_place)
+        for places in (self.nodes, self.hypernodes):
+            places.subscribe(partial(self._take_place, lambda node: _read_place(node.obj)))
+        self.pods.subscribe(partial(self._take_place, lambda pod: pod.sitter))
         for cache in (self.nodes, self.events):
             cache.subscribe(self._forget_facts)
         for lease in self._leases.values():
             lease.subscribe(self._forget_facts)
 
-    def _take_place(self, difference: Difference[Decoded]) -> None:
+    def _take_place(self, read: Callable[[Any], object], difference: Difference[Any]) -> None:
+        """Notice what moves; heartbeats, and pods that become ready, do not change the map."""
         old, new = difference.old, difference.new
-        if old is not None and new is not None and _is_same_place(old.value.obj, new.value.obj):
+        if old is not None and new is not None and read(old.value) == read(new.value):
             return
-        self._survey = None
+        self._atlas = None
         self.map_version += 1
         self._ring()
 
@@ -282,21 +258,19 @@ class ClusterWatch:
         absent = self._informers.absent
         return not any(cache.selection in absent for cache in (self.nodes, self.pods))
 
-    def read_survey(self) -> Survey:
-        """The survey of nodes and pods, from the caches."""
-        if self._survey is None:
-            nodes, pods, domains = (
-                [entry.value.obj for entry in cache]
-                for cache in (self.nodes, self.pods, self.hypernodes)
-            )
-            self._survey = Survey(nodes, pods, domains)
-        return self._survey
-
-    async def read_survey_in_turns(self) -> Survey:
-        """The same; pods that were never read are decoded in slices, since there may be many."""
+    async def read_atlas(self) -> Atlas:
+        """The atlas of nodes and pods; others are answered while its pods are read."""
+        if self._atlas is not None:
+            return self._atlas
         async for pod in take_turns([entry.value for entry in self.pods]):
-            assert pod.obj is not None
-        return self.read_survey()
+            assert pod.sitter is not None
+        if self._atlas is None:
+            self._atlas = assemble_atlas(
+                [entry.value.obj for entry in self.nodes],
+                [entry.value.sitter for entry in self.pods],
+                [entry.value.obj for entry in self.hypernodes],
+            )
+        return self._atlas
 
     def read_facts(self, home: Home) -> ClusterFacts:
         """The cluster's facts about workloads: warnings, nodes and the operator's lease."""
@@ -317,11 +291,6 @@ class ClusterWatch:
     def list_events(self, uids: Iterable[str]) -> list[Object]:
         """The events about objects."""
         return [event.obj for uid in uids if uid for event in self.events.select(_ABOUT, uid)]
-
-
-def _is_same_place(old: Object, new: Object) -> bool:
-    """Whether a change of a node or pod, such as a heartbeat, does not change the map."""
-    return _read_place(old) == _read_place(new)
 
 
 def _read_place(obj: Object) -> object:

@@ -304,10 +304,10 @@ class DashboardServer:
         return await writes.carry_out(_read_id(request), body)
 
     async def _show_map(self, request: web.Request) -> Any:
-        return (await self._answers()).draw_map()
+        return await (await self._answers()).draw_map()
 
     async def _show_nodes(self, request: web.Request) -> Any:
-        return await (await self._answers()).show_nodes()
+        return await (await self._answers()).show_nodes(request.query)
 
     async def _show_clock(self, request: web.Request) -> Any:
         await self._open()

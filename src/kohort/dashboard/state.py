@@ -26,6 +26,7 @@ from kohort.dashboard.recorder import WorkloadRecord
 from kohort.views.health import Word
 from kohort.views.picture import Picture, take_picture
 from kohort.views.plain import to_plain
+from kohort.views.residents import Resident
 from kohort.views.table import Row, make_row
 
 CALM_SECONDS = 0.2
@@ -55,6 +56,7 @@ class WorkloadState:
     row: Row
     record: WorkloadRecord
     seen: float  # in seconds of the loop's clock
+    residents: tuple[Resident, ...] | None = None  # its pods; None: not listed yet
 
     @property
     def may_change_by_time(self) -> bool:

@@ -123,7 +123,7 @@ class ApiAdmission:
 
 
 def _judge(webhook: Webhook, answer: AdmissionResult, review: Review) -> None:
-    review.warnings.extend(answer.warnings)
+    review.warnings.extend((*answer.warnings, *answer.notes))
     denial = find_denial(answer)
     if denial is not None:
         raise Denied(webhook.name, denial)

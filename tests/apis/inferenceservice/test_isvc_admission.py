@@ -17,7 +17,7 @@ from isvc_builders import (
 
 from kohort.apis.inferenceservice.admission.defaults import default_service
 from kohort.apis.inferenceservice.admission.runtimes import validate_runtime
-from kohort.apis.inferenceservice.admission.validation import validate_service
+from kohort.apis.inferenceservice.admission.validation import tell_selection, validate_service
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.runtimes import read_runtime
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode
@@ -77,8 +77,8 @@ def fields(obj: dict, held=None) -> list[str]:
 def test_a_good_service_passes_and_the_runtime_is_named():
     assert validate_service(service()) == ([], [])
     errors, warnings = validate_service(service(), known())
-    assert errors == []
-    assert warnings == ["runtime srt was selected for model llama"]
+    assert (errors, warnings) == ([], [])
+    assert tell_selection(service(), known()) == ("runtime srt was selected for model llama",)
 
 
 @pytest.mark.parametrize("name", ["1chat", "Chat", "chat-", "chat.x"])

@@ -15,7 +15,7 @@ from kohort.apis.inferenceservice import kinds, labels, names
 from kohort.apis.inferenceservice.admission.defaults import default_service
 from kohort.apis.inferenceservice.admission.pods import mutate_pod
 from kohort.apis.inferenceservice.admission.runtimes import validate_runtime
-from kohort.apis.inferenceservice.admission.validation import validate_service
+from kohort.apis.inferenceservice.admission.validation import tell_selection, validate_service
 from kohort.apis.inferenceservice.configuration import Configuration, read_configuration
 from kohort.apis.inferenceservice.definition import (
     define_cluster_serving_runtime,
@@ -123,7 +123,8 @@ def _look_for_references(service: Object, settings: Settings) -> tuple[Address, 
 def _validate(service: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     known = None if _names_the_same(service, old) else _read_references(settings)
     errors, warnings = validate_service(service, known, is_new=old is None)
-    return AdmissionResult(errors=tuple(errors), warnings=tuple(warnings))
+    notes = () if errors else tell_selection(service, known)
+    return AdmissionResult(errors=tuple(errors), warnings=tuple(warnings), notes=notes)
 
 
 def _names_the_same(service: Object, old: Object | None) -> bool:

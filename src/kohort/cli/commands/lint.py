@@ -93,8 +93,10 @@ def _write(problem: "Problem") -> str:
     from kohort.cli.lint.checks import Level
 
     place = f"{problem.file}:{problem.line}" if problem.line else problem.file
-    is_error = problem.level is Level.ERROR
-    level = paint(f"{problem.level}:", RED if is_error else YELLOW, sys.stdout)
+    colours = {Level.ERROR: RED, Level.WARNING: YELLOW}
+    level = f"{problem.level}:"
+    if colour := colours.get(problem.level):
+        level = paint(level, colour, sys.stdout)
     # Some messages begin with their field, which is then not printed twice.
     field = problem.field
     head = f"{field}: " if field and not problem.message.startswith(field) else ""

@@ -44,6 +44,7 @@ class Level(StrEnum):
 
     ERROR = "error"
     WARNING = "warning"
+    NOTE = "note"  # a fact that asks for no change
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,7 @@ class _Check:
             yield from _read_refusal(result.refusal)
             yield from (self._read_error(error, webhook, seen) for error in result.errors)
             yield from (_warning(_find_path(text), text) for text in result.warnings)
+            yield from (_Fault(Level.NOTE, _find_path(text), text) for text in result.notes)
             if result.obj is not None and mutates:
                 changed = self._convert(result.obj, self._obj["apiVersion"])
                 self._obj = self._obj if isinstance(changed, str) else changed

@@ -8,7 +8,14 @@ from kohort.cli.render.trees import write_title
 from kohort.cli.terminal import BOLD, GREEN, RED, YELLOW
 from kohort.cluster.timestamps import write_time
 from kohort.views.ages import write_age
-from kohort.views.explain import EventLine, Explanation, Finding, Rules, find_holder
+from kohort.views.explain import (
+    EventLine,
+    Explanation,
+    Finding,
+    Rules,
+    find_holder,
+    is_refusal_retried,
+)
 from kohort.views.health import Health, Word
 from kohort.views.members import PodExplanation
 from kohort.views.revision_differences import RevisionDifference
@@ -17,6 +24,7 @@ from kohort.views.table import Row
 
 _WIDTH = 10
 _NAMED_MAX = 3
+_RETRY_SECONDS = 30  # of the operator
 _UNTOLD = "members that do not exist yet, or have just changed"
 _FILLERS = {
     Word.READY: "nothing",
@@ -58,6 +66,8 @@ def _fill(health: Health) -> str:
     """What the workload waits for, in words, where it waits for no member."""
     if holder := find_holder(health):
         return f"{holder}: it is tried again by itself when that is gone"
+    if is_refusal_retried(health):
+        return f"what refuses it: it is tried again by itself after {_RETRY_SECONDS} s"
     return _FILLERS.get(health.word, _UNTOLD)
 
 

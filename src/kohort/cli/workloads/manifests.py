@@ -185,7 +185,7 @@ async def _ask(
         for found in await read_beside(cluster, address)
     ]
     answer = webhook.handle(obj, old, replace(settings, beside=tuple(around)))
-    warnings += answer.warnings
+    warnings += (*answer.warnings, *answer.notes)
     denial = find_denial(answer)
     if denial is not None:
         raise Failure(f"{obj['kind']} {name_of(obj)} is refused: {denial['message']}")

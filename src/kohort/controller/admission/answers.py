@@ -92,8 +92,8 @@ def _fill_namespace(obj: Object, namespace: Any) -> Object:
 def _write(result: AdmissionResult, sent: Object) -> Object:
     denial = find_denial(result)
     response = {"allowed": False, "status": denial} if denial is not None else _allow()
-    if result.warnings:
-        response["warnings"] = list(result.warnings)
+    if told := [*result.warnings, *result.notes]:
+        response["warnings"] = told
     if denial is None and result.obj is not None and (patch := to_json_patch(sent, result.obj)):
         response["patchType"] = "JSONPatch"
         response["patch"] = b64encode(orjson.dumps(patch)).decode()

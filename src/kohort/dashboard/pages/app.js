@@ -124,7 +124,7 @@ setInterval(refreshAges, 1000);
 
 search.addEventListener("input", () => {
   store.search = search.value.trim();
-  if (page instanceof Overview || page instanceof NodesPage) page.update({ search: true });
+  if (page instanceof Overview || page instanceof NodesPage || page instanceof SimulationPage) page.update({ search: true });
   else if (store.search) location.hash = "#/";
 });
 search.addEventListener("keydown", (event) => {

@@ -1,13 +1,37 @@
 // The map of the cluster: domains, the nodes in them, and whose pods stand there.
+// The server sends at most so many nodes, and so many lines for each; buttons ask for more.
 
 import { count, h, show } from "./dom.js";
 import { hrefOf } from "./overview.js";
 import { read, send } from "./server.js";
 
 const CALM_MILLISECONDS = 500;
+const TYPING_MILLISECONDS = 150;
+const MORE = 100;
 
-function listAreas(area) {
-  return [area, ...area.areas.flatMap(listAreas)];
+// What a page of nodes asks for; it grows with its buttons.
+export class NodesQuery {
+  constructor() {
+    this.hosts = MORE;
+    this.whole = new Set();
+  }
+
+  read(search) {
+    const asked = new URLSearchParams({ hosts: this.hosts, whole: [...this.whole].join(","), search });
+    return read(`nodes?${asked}`);
+  }
+
+  // A button for the nodes that were left out, if there are any.
+  makeButton(page, load) {
+    const left = page.matching - page.shown;
+    if (!left) return null;
+    const more = () => {
+      this.hosts += MORE;
+      load();
+    };
+    return h("p", {}, h("span", { class: "quiet" }, `${page.shown} of ${count(page.matching, "node")} are shown.   `),
+      h("button", { type: "button", "data-key": "more-nodes", onclick: more }, `show ${Math.min(left, MORE)} more`));
+  }
 }
 
 function makeBar(host) {
@@ -19,31 +43,12 @@ function makeBar(host) {
   return [h("span", { class: "gpus", "aria-hidden": "true" }, cells), h("span", { class: "quiet" }, text)];
 }
 
-// The pods of a node, those of one group in one line.
-function makeResidents(host, residents) {
-  const lines = new Map();
-  for (const pod of host.pods) {
-    const found = residents.get(`${pod.namespace}/${pod.name}`);
-    const key = found ? `${found.namespace}/${found.workload}/${found.group}` : `${pod.namespace}/${pod.name}`;
-    const line = lines.get(key) || { found, name: pod.name, pods: 0, gpus: 0 };
-    line.pods += 1;
-    line.gpus += pod.gpus;
-    lines.set(key, line);
-  }
-  return [...lines.values()].map((line) => {
-    const suffix = `${count(line.pods, "pod")}, ${count(line.gpus, "GPU")}`;
-    if (!line.found) return h("li", {}, `${line.name}   `, h("span", { class: "quiet" }, suffix));
-    const { workload, namespace, group, gang } = line.found;
-    const [resource, name] = workload.split("/");
-    return h("li", {}, h("a", { href: hrefOf(`${resource}/${namespace || "_"}/${name}`) }, name), ` group ${group}   `,
-      h("span", { class: "quiet" }, suffix, gang ? `, gang ${gang}` : ""));
-  });
-}
-
-function matches(host, text, residents) {
-  if (!text) return true;
-  const names = host.pods.map((pod) => residents.get(`${pod.namespace}/${pod.name}`)?.workload || pod.name);
-  return [host.name, host.note, ...names].join(" ").toLowerCase().includes(text.toLowerCase());
+function makeLine({ namespace, workload, name, group, gang, pods, gpus }) {
+  const suffix = `${count(pods, "pod")}, ${count(gpus, "GPU")}`;
+  if (!workload) return h("li", {}, `${name}   `, h("span", { class: "quiet" }, suffix));
+  const [resource, own] = workload.split("/");
+  return h("li", {}, h("a", { href: hrefOf(`${resource}/${namespace || "_"}/${own}`) }, own), ` group ${group}   `,
+    h("span", { class: "quiet" }, suffix, gang ? `, gang ${gang}` : ""));
 }
 
 export function makeNodeButton(name, isFailed, tell) {
@@ -62,6 +67,7 @@ export function makeNodeButton(name, isFailed, tell) {
 export class NodesPage {
   constructor(view, store) {
     this.store = store;
+    this.query = new NodesQuery();
     this.status = h("p", { class: "quiet", role: "status" });
     this.body = h("div", {});
     view.replaceChildren(h("h1", {}, "Nodes"), this.status, this.body);
@@ -70,60 +76,61 @@ export class NodesPage {
 
   close() {
     this.isClosed = true;
+    clearTimeout(this.timer);
   }
 
   update(change) {
-    if (change.search) this.draw();
-    if (!change.all && !change.isMapChanged && !(change.rows || []).length) return;
-    if (this.timer) return;
+    if (!change.search && !change.all && !change.isMapChanged && !(change.rows || []).length) return;
+    if (this.timer && !change.search) return;
+    clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = null;
       this.load();
-    }, CALM_MILLISECONDS);
+    }, change.search ? TYPING_MILLISECONDS : CALM_MILLISECONDS);
   }
 
   async load() {
+    const asked = this.asked = Symbol("the last question; answers to others come too late");
     try {
-      this.page = await read("nodes");
-      if (!this.isClosed) this.draw();
+      const page = await this.query.read(this.store.search);
+      if (!this.isClosed && asked === this.asked) this.draw(page);
     } catch (error) {
       if (!this.isClosed) this.status.textContent = error.message;
     }
   }
 
-  draw() {
-    if (!this.page) return;
-    const { map, residents, failed } = this.page;
-    const owners = new Map(residents.map((each) => [`${each.namespace}/${each.pod}`, each]));
-    const whole = map.cluster;
+  draw(page) {
+    const whole = page.cluster;
     const text = `${count(whole.nodes, "node")}, ${whole.gpus - whole.gpusFree} of ${whole.gpus} GPUs taken or unavailable`;
     if (this.status.textContent !== text) this.status.textContent = text;
-    const value = { map, residents, failed, search: this.store.search };
-    show(this.body, value, () => [
-      map.errors.map((error) => h("p", { class: "waits" }, `! ${error}`)),
-      this.makeArea(whole, owners, new Set(failed), 2),
+    show(this.body, page, () => [
+      page.errors.map((error) => h("p", { class: "waits" }, `! ${error}`)),
+      page.shown ? this.makeArea(whole, 2) : h("p", { class: "quiet" }, "No node matches."),
+      this.query.makeButton(page, () => this.load()),
     ]);
   }
 
-  makeArea(area, owners, failed, level) {
-    const hosts = area.hosts.filter((host) => matches(host, this.store.search, owners));
-    const inner = area.areas.map((each) => this.makeArea(each, owners, failed, Math.min(6, level + 1))).filter(Boolean);
-    if (!hosts.length && !inner.length) return null;
-    const title = `${area.name}   `;
+  makeArea(area, level) {
     return h("section", { class: "area" },
-      h(`h${level}`, {}, title, h("span", { class: "quiet" },
+      h(`h${level}`, {}, `${area.name}   `, h("span", { class: "quiet" },
         `${area.tierName && !area.name.startsWith(area.tierName) ? `${area.tierName}, ` : ""}${count(area.nodes, "node")}, ${area.gpusFree} of ${area.gpus} GPUs free`)),
-      hosts.length ? h("ul", { class: "hosts" }, hosts.map((host) => this.makeHost(host, owners, failed))) : null,
-      inner);
+      area.hosts.length ? h("ul", { class: "hosts" }, area.hosts.map((host) => this.makeHost(host))) : null,
+      area.areas.map((each) => this.makeArea(each, Math.min(6, level + 1))));
   }
 
-  makeHost(host, owners, failed) {
-    const isFailed = failed.has(host.name);
-    const note = [host.note, isFailed && "failed by the simulation"].filter(Boolean).join(", ");
+  makeHost(host) {
+    const note = [host.note, host.isFailed && "failed by the simulation"].filter(Boolean).join(", ");
     return h("li", { class: note ? "host help" : "host", tabindex: "-1", "data-line": host.name, "data-key": host.name },
       h("div", { class: "host-name" }, h("b", {}, host.name), note ? h("span", { class: "word blocked" }, ` ! ${note}`) : null,
-        this.store.cluster.isSimulated ? makeNodeButton(host.name, isFailed, (text) => { this.status.textContent = text || this.status.textContent; }) : null),
+        this.store.cluster.isSimulated ? makeNodeButton(host.name, host.isFailed, (text) => { this.status.textContent = text || this.status.textContent; }) : null),
       h("div", {}, makeBar(host)),
-      h("ul", { class: "residents" }, makeResidents(host, owners)));
+      h("ul", { class: "residents" }, host.lines.map(makeLine)),
+      host.linesLeftOut ? h("button", { type: "button", "data-key": `all ${host.name}`, onclick: () => this.showWhole(host.name) },
+        `and ${host.linesLeftOut} more on ${host.name}`) : null);
+  }
+
+  showWhole(name) {
+    this.query.whole.add(name);
+    this.load();
   }
 }

@@ -1,7 +1,7 @@
 // The controls of a simulated cluster: its clock, and nodes that fail and recover.
 
 import { h, show, writeSeconds } from "./dom.js";
-import { makeNodeButton } from "./nodes.js";
+import { makeNodeButton, NodesQuery } from "./nodes.js";
 import { read, send } from "./server.js";
 
 const POLL_MILLISECONDS = 2000;
@@ -13,6 +13,7 @@ function listHosts(area) {
 export class SimulationPage {
   constructor(view, store) {
     this.store = store;
+    this.query = new NodesQuery();
     this.clock = h("p", { class: "facts", id: "clock", role: "status" });
     this.fault = h("p", { class: "waits", role: "alert" });
     this.nodes = h("div", {});
@@ -37,7 +38,7 @@ export class SimulationPage {
   }
 
   update(change) {
-    if (change.all || change.isMapChanged) this.load();
+    if (change.all || change.isMapChanged || change.search) this.load();
   }
 
   async act(body) {
@@ -52,7 +53,7 @@ export class SimulationPage {
   async load() {
     await this.loadClock();
     try {
-      const page = await read("nodes");
+      const page = await this.query.read(this.store.search);
       if (!this.isClosed) this.draw(page);
     } catch (error) {
       this.fault.textContent = error.message;
@@ -73,14 +74,14 @@ export class SimulationPage {
     if (this.clock.textContent !== text) this.clock.textContent = text;
   }
 
-  draw({ map, failed }) {
-    const gone = new Set(failed);
-    const value = listHosts(map.cluster).map((host) => ({ name: host.name, note: host.note, isFailed: gone.has(host.name), pods: host.pods.length }));
+  draw(page) {
+    const value = listHosts(page.cluster).map(({ name, note, isFailed, pods }) => ({ name, note, isFailed, pods }));
     const head = ["Node", "State", "Pods", "Control"].map((name) => h("th", { scope: "col" }, name));
-    show(this.nodes, value, () => h("table", {}, h("caption", { class: "hidden" }, "Nodes of the simulation"),
+    show(this.nodes, [value, page.matching], () => [h("table", {}, h("caption", { class: "hidden" }, "Nodes of the simulation"),
       h("thead", {}, h("tr", {}, head)), h("tbody", {}, value.map((host) => h("tr", {},
         h("td", {}, host.name), h("td", {}, [host.isFailed && "failed", host.note].filter(Boolean).join(", ") || "ready"),
         h("td", { class: "number" }, host.pods),
-        h("td", {}, makeNodeButton(host.name, host.isFailed, (text) => { this.fault.textContent = text; })))))));
+        h("td", {}, makeNodeButton(host.name, host.isFailed, (text) => { this.fault.textContent = text; })))))),
+      this.query.makeButton(page, () => this.load())]);
   }
 }

@@ -12,10 +12,11 @@ from functools import cached_property
 
 from kohort.cluster.node_labels import HOST, RACK, REGION, SPINE, ZONE
 from kohort.cluster.objects import Object, is_true, labels_of, name_of, namespace_of
+from kohort.placement.amounts import read_amount
 from kohort.placement.fits import read_domains
 from kohort.placement.forest import ROOT, Forest
 from kohort.placement.hypernodes import HyperNode
-from kohort.placement.raw_objects import find_node, read_node_state, read_request
+from kohort.placement.raw_objects import find_node, read_request
 
 GPUS = "nvidia.com/gpu"
 _LEVELS = {HOST: "host", RACK: "rack", SPINE: "spine", ZONE: "zone", REGION: "region"}
@@ -27,8 +28,8 @@ class Sitter:
 
     namespace: str
     name: str
+    node: str  # empty: it takes room on none
     gpus: int
-    pod: Object
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,10 @@ class Atlas:
 
     def count_room(self, node: str) -> tuple[int, int]:
         """How many GPUs are free on a node, and how many there are."""
-        room = read_node_state(self.nodes[node]).allocatable.get(GPUS, 0)
+        status: Object = self.nodes[node].get("status") or {}
+        room = read_amount(
+            GPUS, (status.get("allocatable") or status.get("capacity") or {}).get(GPUS, 0)
+        )
         return room - sum(sitter.gpus for sitter in self.sitters.get(node, ())), room
 
 
@@ -63,21 +67,31 @@ def draw_atlas(
     nodes: Iterable[Object], pods: Iterable[Object], hypernodes: Sequence[Object] = ()
 ) -> Atlas:
     """The atlas of a cluster, from its objects."""
+    return assemble_atlas(nodes, map(read_sitter, pods), hypernodes)
+
+
+def read_sitter(pod: Object) -> Sitter:
+    """A pod as one that may sit on a node."""
+    gpus = read_request(pod).get(GPUS, 0)
+    return Sitter(namespace_of(pod), name_of(pod), find_node(pod), gpus)
+
+
+def assemble_atlas(
+    nodes: Iterable[Object], sitters: Iterable[Sitter], hypernodes: Sequence[Object] = ()
+) -> Atlas:
+    """The same, of pods that have been read."""
     known = {name_of(node): node for node in nodes}
     if hypernodes:
         forest = read_domains(known.values(), hypernodes)
     else:
         forest = _grow_forest({name: labels_of(node) for name, node in known.items()})
-    sitters: dict[str, list[Sitter]] = {}
-    for pod in pods:
-        node = find_node(pod)
-        if node in known:
-            gpus = read_request(pod).get(GPUS, 0)
-            found = Sitter(namespace_of(pod), name_of(pod), gpus, pod)
-            sitters.setdefault(node, []).append(found)
+    found_on: dict[str, list[Sitter]] = {}
+    for sitter in sitters:
+        if sitter.node in known:
+            found_on.setdefault(sitter.node, []).append(sitter)
     assigned = {
         node: tuple(sorted(found, key=lambda s: (s.namespace, s.name)))
-        for node, found in sitters.items()
+        for node, found in found_on.items()
     }
     return Atlas(forest, known, assigned)
 

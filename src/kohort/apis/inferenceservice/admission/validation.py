@@ -169,18 +169,36 @@ def _check_runtime(
 
     While the model agent has not read the model's files, none can be selected: we only warn.
     """
-    is_named = service.runtime is not None and bool(service.runtime.name)
-    if ComponentType.ENGINE not in service.components or is_named or has_full_runner(service):
+    if not _is_selected(service):
         return [], []
     try:
         model = find_model(service, known)
         assert model is not None
         if model.format is None:
             return [], [_tell_unread(model)]
-        selection = select_runtime(known.runtimes, model, service)
+        select_runtime(known.runtimes, model, service)
     except ServiceError as error:
         return [FieldError(FieldErrorType.INVALID, "spec.runtime", str(error), None)], []
-    return [], [f"runtime {selection.chosen.name} was selected for model {model.name}"]
+    return [], []
+
+
+def tell_selection(obj: Object, known: ReferencedObjects | None) -> tuple[str, ...]:
+    """Which runtime a service without errors gets, if it names none: a fact, and no fault."""
+    service = read_service(obj)
+    if known is None or not _is_selected(service):
+        return ()
+    model = find_model(service, known)
+    if model is None or model.format is None:
+        return ()
+    chosen = select_runtime(known.runtimes, model, service).chosen
+    return (f"runtime {chosen.name} was selected for model {model.name}",)
+
+
+def _is_selected(service: InferenceService) -> bool:
+    """Whether a runtime is selected for a service: it names none, and needs one."""
+    is_named = service.runtime is not None and bool(service.runtime.name)
+    has_engine = ComponentType.ENGINE in service.components
+    return has_engine and not is_named and not has_full_runner(service)
 
 
 def _tell_unread(model: BaseModel) -> str:
