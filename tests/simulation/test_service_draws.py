@@ -121,10 +121,18 @@ def test_a_claim_to_be_ready_while_the_engine_crashes_is_found(monkeypatch):
     def claim(config, workload, existing, pods, root):
         return Claim(TRUE)
 
-    monkeypatch.setattr(readiness, "read_readiness", claim)
-    monkeypatch.setattr("kohort.apis.inferenceservice.status.status.read_readiness", claim)
+    monkeypatch.setattr("kohort.apis.inferenceservice.read.read_serving", claim)
+    monkeypatch.setattr("kohort.apis.inferenceservice.status.status.read_serving", claim)
     bad = Fault("bad-roll", at=0.2, seconds=20.0)
     assert "E5" in find_signs(one_engine(faults=(bad,)))
+
+
+def test_a_claim_to_be_ready_between_two_crashes_is_found(monkeypatch):
+    """E6: the present state of the pod alone is asked."""
+    scenario = one_engine(roles="engine 2", faults=(Fault("crash-loop", at=20.0, pick=1),))
+    assert not find_signs(scenario)
+    monkeypatch.setattr(readiness, "find_crash", lambda pods, now: None)
+    assert "E6" in find_signs(scenario)
 
 
 def test_an_old_form_that_never_goes_is_found(monkeypatch):

@@ -167,7 +167,7 @@ class Reading(Generic[M_co]):
     workload: Workload
     observed: Observed
     memory: M_co
-    due_at: float | None = None  # when to plan again though nothing happens, in epoch seconds
+    due: tuple[float, ...] = ()  # when to plan again though nothing happens, in epoch seconds
 
 
 @dataclass(frozen=True, slots=True)

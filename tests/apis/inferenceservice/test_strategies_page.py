@@ -7,7 +7,7 @@ import pytest
 from isvc_builders import model, multi_node, names_of, planned, rbg, runtime, service
 
 from kohort.apis.inferenceservice import assembly, kinds, labels
-from kohort.apis.inferenceservice.read import find_ready
+from kohort.apis.inferenceservice.read import find_serving
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.apis.inferenceservice.strategies import registry
@@ -76,9 +76,9 @@ def test_readiness_is_read_from_the_workloads_that_the_strategy_made(manager):
     plan = planned(service(annotations=ASKED), manager=manager)
     available = {"status": {"conditions": [{"type": "Available", "status": "True"}]}}
     old = {DEPLOYMENT: {"chat-engine": available}}
-    assert not find_ready(plan, old, ())[ComponentType.ENGINE]
+    assert not find_serving(plan, old, ())[ComponentType.ENGINE]
     new = {kinds.LEADER_WORKER_SET: {"lws-chat-engine": available}}
-    assert find_ready(plan, new, ())[ComponentType.ENGINE]
+    assert find_serving(plan, new, ())[ComponentType.ENGINE]
 
 
 def test_a_kind_that_services_do_not_own_is_refused(manager, monkeypatch):

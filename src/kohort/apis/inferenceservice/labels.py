@@ -31,6 +31,8 @@ RAY_PRIORITY_LABEL = "ray.io/priority-class-name"
 RAY_SCHEDULER_LABEL = "ray.io/scheduler-name"
 VISIBILITY = "networking.knative.dev/visibility"
 SIDECAR_INJECT = "sidecar.istio.io/inject"
+# What an in-place update of a RoleBasedGroup leaves on a pod.
+IN_PLACE_STATE = "rbg.workloads.x-k8s.io/inplace-update-state"
 MODEL_STATUS_LABEL = "models.ome/basemodel-status"  # on the ConfigMaps of the model agent
 EXTERNAL_COMPONENT = "external-service"
 CLUSTER_LOCAL = "cluster-local"

@@ -6,7 +6,7 @@ planner a service is one group whose roles are its components: it gets the repli
 plans nothing for them. If a service cannot be resolved, the operator changes no existing object.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kohort.apis.api import Reading, Snapshot
@@ -22,7 +22,8 @@ from kohort.apis.inferenceservice.handover import (
 from kohort.apis.inferenceservice.ray_repair import find_deadline
 from kohort.apis.inferenceservice.references import find_configuration, find_known, read_root
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
-from kohort.apis.inferenceservice.status.readiness import read_readiness
+from kohort.apis.inferenceservice.status.crashes import list_crash_ends
+from kohort.apis.inferenceservice.status.readiness import list_members, read_serving
 from kohort.apis.inferenceservice.status.status import list_pods
 from kohort.apis.inferenceservice.strategies.registry import load_manager
 from kohort.apis.inferenceservice.strategies.strategy import Existing
@@ -65,16 +66,23 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         workload = read_workload(snapshot, resting, existing)
         observed = read_observed(workload, resting, existing, found, {})
         return Reading(workload, observed, Memory(plan, existing, pods, held=held, is_moved=True))
-    is_ready = find_ready(plan, existing, pods)
-    handover = plan_handover(plan, existing, is_ready)
+    serves = find_serving(plan, existing, pods)
+    handover = plan_handover(plan, existing, serves)
     plan = hold_services(carry_replicas(plan, existing), handover)
     if held and handover.old and not handover.is_late:
         plan = turn_services(plan, existing)
     workload = read_workload(snapshot, plan, existing)
-    observed = read_observed(workload, plan, existing, found, is_ready)
+    observed = read_observed(workload, plan, existing, found, serves)
     seconds = find_configuration(snapshot).prober.unavailable_seconds
-    due_at = find_deadline(plan, existing, seconds)
-    return Reading(workload, observed, Memory(plan, existing, pods, handover, held), due_at)
+    deadline = find_deadline(plan, existing, seconds)
+    due = (*((deadline,) if deadline is not None else ()), *_list_ends(plan, pods))
+    return Reading(workload, observed, Memory(plan, existing, pods, handover, held), due)
+
+
+def _list_ends(plan: ServicePlan, pods: Sequence[Object]) -> Iterator[float]:
+    """When crashes of components may be over though nothing changes, in epoch seconds."""
+    for config in plan.workload.configs.values() if plan.workload else ():
+        yield from list_crash_ends(list_members(config, pods))
 
 
 def _plan(snapshot: Snapshot, service: InferenceService, existing: Existing) -> ServicePlan:
@@ -89,7 +97,7 @@ def _plan(snapshot: Snapshot, service: InferenceService, existing: Existing) -> 
     return stamp_workloads(planned)
 
 
-def find_ready(
+def find_serving(
     plan: ServicePlan, existing: Existing, pods: Sequence[Object]
 ) -> Mapping[ComponentType, bool]:
     """Whether each component serves from the workload that the plan wants."""
@@ -97,7 +105,7 @@ def find_ready(
         return {}
     workload, name = plan.workload, plan.service.name
     return {
-        component: read_readiness(
+        component: read_serving(
             config, workload, existing, list_pods(config, pods, existing), name
         ).is_true
         for component, config in plan.workload.configs.items()

@@ -13,6 +13,7 @@ from kohort.apis.inferenceservice.status import conditions, status
 from kohort.cluster.actions import Delete, Patch
 from kohort.cluster.conditions import stamp
 from kohort.cluster.objects import Object, find_condition, metadata_of
+from kohort.cluster.timestamps import write_moment
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 
@@ -97,17 +98,19 @@ def list_events(
 ) -> tuple[Notice, ...]:
     """Events for changed readiness, refused writes, and Ray clusters that are made anew."""
     return (
-        *_list_changes(snapshot.root, reading.memory, summary),
+        *_list_changes(snapshot.root, reading.memory, summary, plan.now),
         *_list_refused(summary),
         *_list_renewed(reading.memory, summary),
         *plan.notices,
     )
 
 
-def _list_changes(root: Object, memory: Memory, summary: ExecutionSummary) -> Iterator[Notice]:
+def _list_changes(
+    root: Object, memory: Memory, summary: ExecutionSummary, now: float
+) -> Iterator[Notice]:
     if not summary.is_reported:
         return
-    written = {"status": _write(memory, root, "")}
+    written = {"status": _write(memory, root, write_moment(now))}
     was, ready = find_condition(root, conditions.READY), find_condition(written, conditions.READY)
     before, after = (was or {}).get("status"), (ready or {}).get("status")
     if after == "True" and before != after:

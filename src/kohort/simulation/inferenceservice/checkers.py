@@ -12,18 +12,29 @@ or while no pod of the service serves. Each write must follow from a spec that t
 written and that the operator may still have seen.
 
 E5, T1, T4 and T6: the status of a service says nothing that was not true at some moment. A
-service is not said to be ready while one of its components has no pod that serves; a component
-that crashes has none. The time of a condition changes when something else in it does.
+service is not said to be ready while one of its components has no pod that serves. The time of a
+condition changes when something else in it does.
+
+E6: a service is not said to be ready while a pod of it crashes, even where others serve; where no
+fault is about the operator, a status that says so is written in time, too. A pod crashes from a
+failed end of a container until it has been ready for a while, also while the container runs.
 """
 
 from collections import deque
+from dataclasses import dataclass, replace
 
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, annotations_of, is_leaving, labels_of
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.status import SLACK_SECONDS, Status, says_true
-from kohort.simulation.checkers.truth import Commit, controller_of, is_ready
+from kohort.simulation.checkers.truth import (
+    Commit,
+    controller_of,
+    has_crashed,
+    has_ended,
+    is_ready,
+)
 from kohort.simulation.faults.catalogue import HARMLESS
 from kohort.simulation.inferenceservice.forms import (
     ReadyPods,
@@ -33,14 +44,19 @@ from kohort.simulation.inferenceservice.forms import (
     note_ready,
     selector_of,
 )
-from kohort.simulation.inferenceservice.labels import FOLLOWS, FORMS, LEADERS, WORKLOAD
+from kohort.simulation.inferenceservice.labels import COMPONENT, FOLLOWS, FORMS, LEADERS, WORKLOAD
 from kohort.simulation.inferenceservice.scenarios import list_components
 from kohort.simulation.scenario import NAME
+
+_CRASHED = "CrashLoopBackOff"
+_WELL_SECONDS = 5.0  # a pod that crashed and is ready for less may crash again
 
 # Edits that replace no pod of a form that stays. After an edit of the runtime or the model, the
 # next edit of the service may change its pods.
 _GENTLE = {"switch", "reshape"}
 _GENTLE_ONCE = ["edit-shared", "switch"]
+# Faults that neither stop the operator nor keep a change or a write from it.
+_ELSEWHERE = {*_GENTLE, "edit-shared", "crash-loop", "roll", "bad-roll", "fleeting-roll", "evict"}
 _SCALED = (kinds.DEPLOYMENT, LEADERS)
 
 
@@ -214,16 +230,31 @@ def _read_templates(workload: Object | None) -> Object:
     return spec
 
 
+@dataclass(frozen=True, slots=True)
+class _Crash:
+    """A pod that crashes since a moment, and since when it is ready again; None if it is not."""
+
+    pod: str
+    component: str
+    at: float
+    ready_at: float | None = None
+
+
 class ServiceStatus(Status):
     """The promises about the status of a service."""
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._ready: deque[ReadyPods] = deque([ReadyPods(0.0)])
+        self._crashes: dict[str, _Crash] = {}  # by the uids of pods
+        names = {fault.name for fault in scene.scenario.faults}
+        self._is_heard = names <= _ELSEWHERE
 
     def commit(self, commit: Commit) -> None:
         """Compare the conditions and counts of a written status with the true ones."""
         if commit.kind == kinds.POD:
+            if self._is_heard and self.truth.workload is not None:
+                self._check_crashes(self.truth.workload)
             self._note(commit)
         if commit.kind != self.simulated.kind or not commit.writer or commit.new is None:
             return
@@ -235,6 +266,20 @@ class ServiceStatus(Status):
         since = commit.at - self.scene.patience_with_parts - SLACK_SECONDS
         while len(self._ready) > 1 and self._ready[1].at < since:
             self._ready.popleft()
+        self._note_crash(commit)
+
+    def _note_crash(self, commit: Commit) -> None:
+        pod = commit.new or commit.old
+        assert pod is not None
+        uid, held = pod["metadata"]["uid"], self._crashes.pop(pod["metadata"]["uid"], None)
+        if commit.new is None or is_leaving(pod) or has_ended(pod):
+            return
+        if _is_crashing(pod):
+            at = held.at if held else commit.at
+            self._crashes[uid] = _Crash(commit.name, labels_of(pod).get(COMPONENT, ""), at)
+        elif held is not None and is_ready(pod):
+            ready_at = commit.at if held.ready_at is None else held.ready_at
+            self._crashes[uid] = replace(held, ready_at=ready_at)
 
     def _check_change(self, commit: Commit) -> None:
         old = (commit.old or {}).get("status") or {}
@@ -261,9 +306,38 @@ class ServiceStatus(Status):
             told = sorted(claim for claim in claims if says_true(status, claim))
             if told and not any(name in moment.components() for moment in self._ready):
                 self.breach(f"E5: {told[0]} is said, and no pod of {name} serves")
+        self._check_crashes(workload)
+
+    def _check_crashes(self, workload: Object) -> None:
+        """E6: of a status that is written, and of one that should have been written by now."""
+        status = workload.get("status") or {}
+        for name in list_components(workload["spec"]):
+            claims = ("Ready", f"{name.capitalize()}Ready")
+            told = next((claim for claim in claims if says_true(status, claim)), "")
+            pod = self._find_crashing(name) if told else ""
+            if pod:
+                self.breach(f"E6: {told} is said, and pod {pod} of {name} crashes")
+
+    def _find_crashing(self, component: str) -> str:
+        """A pod that has crashed for so long that the operator knows it."""
+        now = self.scene.now()
+        since = now - self.scene.patience_with_parts - SLACK_SECONDS
+        well = 0.0 if self.scene.scenario.has("clock-jump") else _WELL_SECONDS
+        for crash in self._crashes.values():
+            is_over = crash.ready_at is not None and now - crash.ready_at >= well
+            if crash.component == component and crash.at < since and not is_over:
+                return crash.pod
+        return ""
 
     def end(self) -> None:
         """A service has no scale of its own."""
+
+
+def _is_crashing(pod: Object) -> bool:
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    states = ((status.get("state") or {}).values() for status in statuses)
+    is_down = any(s.get("exitCode") or s.get("reason") == _CRASHED for held in states for s in held)
+    return not is_ready(pod) and (is_down or has_crashed(pod))
 
 
 def _without_time(condition: Object) -> Object:

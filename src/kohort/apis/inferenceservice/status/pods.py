@@ -6,28 +6,20 @@ reason is how it last terminated.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from kohort.apis.inferenceservice import names
-from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects, read_text
+from kohort.apis.inferenceservice.fields import read_object, read_objects, read_text
+from kohort.apis.inferenceservice.status.crashes import (
+    CRASHED,
+    PodFailure,
+    has_failed,
+    make_failure,
+)
 from kohort.cluster.objects import Object, is_leaving, is_true, metadata_of, name_of
 
 PENDING, LOADING, LOADED, FAILED = "Pending", "Loading", "Loaded", "FailedToLoad"
 _LOADERS = (names.MODEL_INIT, names.ADAPTER, "storage-initializer")
-_CRASHED = "CrashLoopBackOff"
-
-
-@dataclass(frozen=True, slots=True)
-class PodFailure:
-    """A container that failed."""
-
-    pod: str
-    container: str
-    reason: str
-    message: str = ""
-    exit_code: int | None = None
-    time: str = ""
-    is_spare: bool = False  # other pods of the component are ready
 
 
 def newest_first(pods: Sequence[Object]) -> list[Object]:
@@ -59,20 +51,9 @@ def read_model_state(pods: Sequence[Object], main: str, is_ready: bool) -> str:
 def find_failure(pods: Sequence[Object], main: str) -> PodFailure | None:
     """The failure of the newest pod that has one."""
     order = newest_first(pods)
-    ready = sum(1 for pod in order if is_true(pod, "Ready"))
-    for pod in order:
-        found = _find_pod_failure(pod, main)
-        if found is not None:
-            return PodFailure(
-                pod=found.pod,
-                container=found.container,
-                reason=found.reason,
-                message=found.message,
-                exit_code=found.exit_code,
-                time=found.time,
-                is_spare=ready > 0,
-            )
-    return None
+    found = next((f for pod in order if (f := _find_pod_failure(pod, main)) is not None), None)
+    is_spare = any(is_true(pod, "Ready") for pod in order)
+    return None if found is None else replace(found, is_spare=is_spare)
 
 
 def count_failed(pods: Sequence[Object], main: str) -> int:
@@ -85,10 +66,10 @@ def _find_pod_failure(pod: Object, main: str) -> PodFailure | None:
         state = read_object(status, "state")
         ended, waiting = read_object(state, "terminated"), read_object(state, "waiting")
         last = read_object(read_object(status, "lastState"), "terminated")
-        if ended and read_text(ended, "reason") == "Error":
-            return _make(pod, status, "Error", ended)
-        if read_text(waiting, "reason") == _CRASHED:
-            return _make(pod, status, read_text(last, "reason") or _CRASHED, last)
+        if ended and has_failed(ended):
+            return make_failure(pod, status, ended)
+        if read_text(waiting, "reason") == CRASHED:
+            return make_failure(pod, status, last)
     return None
 
 
@@ -98,14 +79,3 @@ def _list_statuses(pod: Object, main: str) -> Iterator[Object]:
     for each in read_objects(status, "containerStatuses"):
         if each.get("name") == main:
             yield each
-
-
-def _make(pod: Object, status: Object, reason: str, ended: Object) -> PodFailure:
-    return PodFailure(
-        pod=name_of(pod),
-        container=read_text(status, "name"),
-        reason=_CRASHED if reason in ("Error", _CRASHED) else reason,
-        message=read_text(ended, "message"),
-        exit_code=find_number(ended, "exitCode"),
-        time=read_text(ended, "finishedAt"),
-    )

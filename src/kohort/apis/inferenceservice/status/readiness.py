@@ -1,5 +1,9 @@
 """
-Whether a component serves, read from the status of its workload.
+Whether a component serves, and whether it is ready, read from its workload and its pods.
+
+A component serves when its workload says so; Services, addresses and a change of the form go by
+that alone. It is ready when it serves and none of its pods crashes: a new pod that crashes beside
+old ones that serve is for a person to see, and moves no traffic.
 
 The reason is the workload's own, or that of a crashing pod; a general reason such as
 "initializing" would hide the cause. While the workload's status is older than its spec, readiness
@@ -8,17 +12,18 @@ is Unknown.
 
 from collections.abc import Sequence
 
-from kohort.apis.inferenceservice import kinds, names
+from kohort.apis.inferenceservice import kinds, labels, names
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects, read_text
 from kohort.apis.inferenceservice.objects import ray
 from kohort.apis.inferenceservice.spec import DeploymentMode
 from kohort.apis.inferenceservice.status.conditions import FALSE, TRUE, UNKNOWN, Claim
-from kohort.apis.inferenceservice.status.pods import PodFailure, find_failure
+from kohort.apis.inferenceservice.status.crashes import PodFailure, find_crash
+from kohort.apis.inferenceservice.status.pods import find_failure, newest_first
 from kohort.apis.inferenceservice.strategies.role_based_group import NAME as RBG
 from kohort.apis.inferenceservice.strategies.strategy import Existing, WorkloadObjects
 from kohort.cluster.kinds import DEPLOYMENT
-from kohort.cluster.objects import Kind, Object, find_condition, metadata_of
+from kohort.cluster.objects import Kind, Object, find_condition, labels_of, metadata_of
 
 # Conditions of workloads that say why pods are not made.
 _STALLED = ("Stalled",)
@@ -26,13 +31,29 @@ _REFUSALS = ("ReplicaFailure", *_STALLED, "Blocked")
 
 
 def read_readiness(
+    config: ComponentConfig, serving: Claim, pods: Sequence[Object], now: float
+) -> Claim:
+    """The Ready condition of a component that serves so, with all its pods of all forms."""
+    crash = find_crash(list_members(config, pods), now)
+    if crash is None:
+        return serving
+    return Claim(FALSE, crash.reason, _describe(config, crash))
+
+
+def list_members(config: ComponentConfig, pods: Sequence[Object]) -> list[Object]:
+    """All pods of a component, newest first: leaders and workers, of any form and revision."""
+    name = config.component_type.value
+    return newest_first([pod for pod in pods if labels_of(pod).get(labels.COMPONENT) == name])
+
+
+def read_serving(
     config: ComponentConfig,
     workload: WorkloadObjects,
     existing: Existing,
     pods: Sequence[Object],
     root: str,
 ) -> Claim:
-    """The Ready condition of a component; ``root`` is the name of its service."""
+    """Whether a component serves; ``root`` is the name of its service."""
     carrier = workload.find_carrier(config.component_type)
     if workload.strategy == RBG:
         group = _find(existing, kinds.ROLE_BASED_GROUP, root)
@@ -45,7 +66,7 @@ def read_readiness(
     if failure is None or (claim.is_true and failure.is_spare):
         refusal = None if claim.is_true else _find_refusal(config, workload, existing, root)
         return refusal or claim
-    return Claim(FALSE, failure.reason, _describe(failure))
+    return Claim(FALSE, failure.reason, _describe(config, failure))
 
 
 def _find_refusal(
@@ -69,10 +90,8 @@ def _find_refusal(
     return None
 
 
-def _describe(failure: PodFailure) -> str:
-    code = "" if failure.exit_code is None else f" with exit code {failure.exit_code}"
-    text = f": {failure.message}" if failure.message else ""
-    return f"container {failure.container} of pod {failure.pod} ended{code}{text}"
+def _describe(config: ComponentConfig, failure: PodFailure) -> str:
+    return f"component {config.component_type} crashes: {failure.describe()}"
 
 
 def _find(existing: Existing, kind: Kind, name: str) -> Object | None:

@@ -6,6 +6,7 @@ The whole status of a service, as a value that the operator compares before it w
 
 from collections.abc import Mapping, Sequence
 
+from kohort.apis.carriers.members import read_moment
 from kohort.apis.inferenceservice import kinds, labels, names, reasons
 from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.components.components import ComponentConfig
@@ -37,7 +38,11 @@ from kohort.apis.inferenceservice.status.pods import (
     newest_first,
     read_model_state,
 )
-from kohort.apis.inferenceservice.status.readiness import read_condition, read_readiness
+from kohort.apis.inferenceservice.status.readiness import (
+    read_condition,
+    read_readiness,
+    read_serving,
+)
 from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.cluster.kinds import DEPLOYMENT
 from kohort.cluster.objects import Object, annotations_of, labels_of
@@ -64,24 +69,24 @@ def write_status(
     configs = plan.workload.configs
     mine = {each: list_pods(config, pods, existing) for each, config in configs.items()}
     claims: dict[str, Claim] = {}
+    serves: dict[ComponentType, bool] = {}
     for component, config in configs.items():
-        claims[ready_type(component)] = read_readiness(
-            config, plan.workload, existing, mine[component], service.name
-        )
+        claim = read_serving(config, plan.workload, existing, mine[component], service.name)
+        serves[component] = claim.is_true
+        claims[ready_type(component)] = read_readiness(config, claim, pods, read_moment(now))
         claims |= _read_knative(component, config, existing)
-    claims[INGRESS_READY] = _read_ingress(plan, claims, existing)
+    claims[INGRESS_READY] = _read_ingress(plan, serves, existing)
     claims |= _sum_up_knative(plan, claims)
     dependents = list_dependents(configs, is_lenient)
     conditions = write_conditions(claims, dependents, read_objects(before, "conditions"), now)
-    is_ready = {each: claims[ready_type(each)].is_true for each in configs}
     status: Object = {
         "observedGeneration": service.generation,
         "conditions": conditions,
         "components": {
-            each.value: _write_component(plan, config, existing, is_ready[each], before)
+            each.value: _write_component(plan, config, existing, serves[each], before)
             for each, config in configs.items()
         },
-        "modelStatus": _write_model_status(configs, mine, is_ready, before),
+        "modelStatus": _write_model_status(configs, mine, serves, before),
     }
     url, address = _write_urls(plan)
     return {**status, "url": url, "address": {"url": address}}
@@ -166,7 +171,9 @@ def _sum_up_knative(plan: ServicePlan, claims: Mapping[str, Claim]) -> dict[str,
     }
 
 
-def _read_ingress(plan: ServicePlan, claims: Mapping[str, Claim], existing: Existing) -> Claim:
+def _read_ingress(
+    plan: ServicePlan, serves: Mapping[ComponentType, bool], existing: Existing
+) -> Claim:
     if plan.ingress.is_disabled:
         return Claim(TRUE, "IngressDisabled")
     assert plan.workload is not None
@@ -176,7 +183,7 @@ def _read_ingress(plan: ServicePlan, claims: Mapping[str, Claim], existing: Exis
         for each in (ComponentType.ROUTER, ComponentType.DECODER, ComponentType.ENGINE)
         if each in configs
     )
-    if not claims[ready_type(front)].is_true:
+    if not serves[front]:
         return Claim(FALSE, "ComponentNotReady", f"component {front} is not ready")
     name = plan.service.name
     if plan.ingress.uses_gateway_api and plan.find(kinds.HTTP_ROUTE, name) is not None:
@@ -202,7 +209,7 @@ def _write_component(
     plan: ServicePlan,
     config: ComponentConfig,
     existing: Existing,
-    is_ready: bool,
+    serves: bool,
     before: Object,
 ) -> Object:
     assert plan.resolution is not None
@@ -214,7 +221,7 @@ def _write_component(
         revision = annotations_of(found).get(_REVISION)
         if revision:
             written["latestCreatedRevision"] = revision
-        if is_ready:
+        if serves:
             written["url"] = f"http://{domain_of(config.name, plan.service, plan.ingress)}"
     selected = plan.resolution.accelerators.get(config.component_type)
     if selected is not None:
@@ -251,20 +258,20 @@ def _write_knative(config: ComponentConfig, existing: Existing, before: Object) 
 def _write_model_status(
     configs: Mapping[ComponentType, ComponentConfig],
     pods: Mapping[ComponentType, Sequence[Object]],
-    is_ready: Mapping[ComponentType, bool],
+    serves: Mapping[ComponentType, bool],
     before: Object,
 ) -> Object:
     """The model status of a service: the worst state among engine and decoder decides."""
     serving = [each for each in configs if each is not ComponentType.ROUTER]
     states = {
-        each: read_model_state(pods[each], configs[each].main_container, is_ready[each])
+        each: read_model_state(pods[each], configs[each].main_container, serves[each])
         for each in serving
     }
     worst = min(serving, key=lambda each: _WORST_FIRST.index(states[each]))
     target = states[worst]
     held = read_object(read_object(before, "modelStatus"), "modelRevisionStates")
     was_loaded = read_text(held, "activeModelState") == LOADED
-    still = was_loaded and any(is_ready[each] for each in serving)
+    still = was_loaded and any(serves[each] for each in serving)
     active = LOADED if target == LOADED or still else ""
     transition = {LOADED: _UP_TO_DATE, FAILED: _BLOCKED}.get(target, _IN_PROGRESS)
     mine = [pod for each in serving for pod in newest_first(pods[each])]
