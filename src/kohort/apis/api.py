@@ -256,7 +256,7 @@ class AdmissionResult:
     obj: Object | None = None
     errors: tuple[FieldError, ...] = ()
     warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()  # facts that ask for no change; clients get them as warnings
+    notes: tuple[str, ...] = ()  # facts that ask for no change, sent as warnings
     refusal: str = ""  # a sentence for the user, where no single field is wrong
 
 
@@ -268,9 +268,8 @@ class Webhook:
     path: str
     kind: Kind
     operations: tuple[str, ...]
-    handle: Callable[
-        [Object, Object | None, Settings], AdmissionResult
-    ]  # (object, old object, settings)
+    # Takes the object, the old object and the settings.
+    handle: Callable[[Object, Object | None, Settings], AdmissionResult]
     selector: Object | None = None  # objectSelector
     mutates: bool = False
     # Other objects that the webhook reads to judge an object; ``Settings.beside`` then holds them.

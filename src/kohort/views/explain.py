@@ -216,8 +216,7 @@ def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
     if health.word is Word.STALLED:
         holder = find_holder(health).lower()
         edit = f"kubectl edit {picture.api.kind.group_resource} {picture.name}{flag}"
-        free = (f"kubectl delete {holder}{flag}",) if holder else ()
-        return free or (*_undo(picture, target), edit)
+        return (f"kubectl delete {holder}{flag}",) if holder else (*_undo(picture, target), edit)
     if health.word is Word.BLOCKED and health.reason in ("NotPlanned", OPERATOR_SILENT):
         return _find_operator(picture)
     return _look_on(picture, health, target, flag)
@@ -266,8 +265,7 @@ def is_tried_again(picture: Picture, health: Health, moment: datetime) -> bool:
     refused, without a change of the workload. Until then the old verdict stands.
     """
     if health.word is Word.STALLED:
-        is_retried = bool(find_holder(health)) or is_refusal_retried(health)
-        return picture.fault is None and is_retried
+        return not picture.fault and bool(find_holder(health) or is_refusal_retried(health))
     first = picture.stuck[0] if picture.stuck else None
     return first is not None and first.tried is not None and first.tried < moment
 
