@@ -116,7 +116,7 @@ def test_an_object_that_cannot_be_decoded_is_left_out_and_named():
 
 
 def test_an_object_that_is_too_deep_to_be_decoded_is_left_out():
-    raw = b'{"metadata":{"name":"b"},"data":' + b"[" * 5000 + b"]" * 5000 + b"}"
+    raw = b'{"metadata":{"name":"b"},"data":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
     writer = CacheWriter(THINGS, Whole)
     whole = Put(put("a", 1).metadata, b'{"metadata":{"name":"a"}}')
     for event in (Init(), whole, Put(put("b", 2).metadata, raw), Ready("3")):

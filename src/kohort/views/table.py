@@ -72,7 +72,8 @@ def describe_revisions(picture: Picture) -> str:
         return ""
     wanted = picture.reading.workload.revision
     is_stored = any(revision.key == wanted for revision in picture.revisions)
-    has_key_alone = not wanted or bool(picture.api.verbs.no_revisions)
-    target = picture.name_revision(wanted) if is_stored or has_key_alone else "new"
+    # Where none are stored for the object itself, units have a key without a number.
+    is_named = is_stored or not wanted or not picture.revisions
+    target = picture.name_revision(wanted) if is_named else "new"
     former = picture.find_former_revision()
     return f"{picture.name_revision(former)} → {target}" if former else target
