@@ -48,6 +48,7 @@ Request = tuple[str, str, str]  # verb, group, resource
 RESERVES: dict[Request, str] = {
     ("patch", "", "pods"): "an orphan gets its owner, and an edited label is put back",
     ("get", "", "persistentvolumeclaims"): "a create that meets a namesake reads it",
+    ("delete", "", "persistentvolumeclaims"): "a group had gone when it was scaled away",
     ("get", "apps", "controllerrevisions"): "a create that meets a namesake reads it",
     ("get", "leaderworkerset.x-k8s.io", "leaderworkersets"): "when a child has gone, for its owner",
     ("update", "leaderworkerset.x-k8s.io", "leaderworkersets/finalizers"): "checked by a plugin",

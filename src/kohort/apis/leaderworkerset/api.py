@@ -213,7 +213,8 @@ WRITES = (
     Grant(CONTROLLER_REVISION, ("get", "create", "patch", "delete")),
     # We restore a label that another client changed, and adopt orphaned pods.
     Grant(POD, ("get", "create", "patch", "delete")),
-    Grant(CLAIM, ("get", "create", "patch")),
+    # A claim that goes with its pod is deleted where the pod has gone before.
+    Grant(CLAIM, ("get", "create", "patch", "delete")),
     # Leaders own workers and worker sets, whose references block the leader's deletion.
     Grant(POD, ("update",), "finalizers"),
 )

@@ -148,6 +148,8 @@ class Truth:
     views: dict[str, dict[Kind, int]] = field(default_factory=dict)  # what each writer last saw
     lag: float = 0.0  # what a writer may not have seen whose view is not known, in seconds
     first: dict[str, str] = field(default_factory=dict)  # pods by name, and their first image
+    specs: dict[int, Object] = field(default_factory=dict)  # of this workload, by generation
+    former: set[str] = field(default_factory=set)  # pods that went with the workload before
     _groups: list[Group] | None = None
     _lines: list[LineView] | None = None
 
@@ -182,6 +184,8 @@ class Truth:
             if is_pod:
                 self.marks.note(old, new, is_user=IS_USER.get())
                 self._note_image(name, new)
+            if is_root:
+                self._note_spec(old, new)
             if new is None:
                 held.pop(name, None)
             else:
@@ -200,8 +204,19 @@ class Truth:
         return listen
 
     def _note_image(self, name: str, pod: Object | None) -> None:
-        if pod is not None:
+        if pod is not None and pod["metadata"]["uid"] not in self.former:
             self.first.setdefault(name, image_of(pod))
+
+    def _note_spec(self, old: Object | None, new: Object | None) -> None:
+        if new is not None:
+            self.specs[new["metadata"]["generation"]] = new["spec"]
+            return
+        self.specs.clear()
+        assert old is not None
+        if "orphan" not in (old["metadata"].get("finalizers") or ()):
+            # Its pods go with it: what they ran is nothing that the next object was given.
+            self.first.clear()
+            self.former = {pod["metadata"]["uid"] for pod in self.objects[kinds.POD].values()}
 
     def _note_wounds(self, old: Object, new: Object | None) -> None:
         """A member that was there and is leaving, gone or restarted has failed its group."""

@@ -6,11 +6,13 @@ The numbers F1 to F20 are those of ``docs/simulation.md``. A new entry needs a f
 takes no pod and no object of a workload is named in ``HARMLESS`` as well.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from kohort.simulation.choices import Choices
 from kohort.simulation.faults import gang_faults, hand_edits
 from kohort.simulation.faults.draws import Draw, of_kind, of_part, request, timed, valued
+from kohort.simulation.scenario import Fault
 
 OWNED_KINDS = ("Pod", "StatefulSet", "LeaderWorkerSet", "ControllerRevision", "Service")
 PARTS = ("statefulsets", "garbage", "kubelet", "scheduler")
@@ -209,3 +211,18 @@ HARMLESS = {
     "partitioned",
     "between",
 }
+
+
+def draw_swarm(
+    choices: Choices, failures: Sequence[str], edits: Sequence[str], own: Mapping[str, Draw]
+) -> tuple[Fault, ...]:
+    """
+    A rollout, up to two edits of users, and up to six faults of a few kinds.
+
+    ``own`` draws those faults that differ for the API.
+    """
+    swarm = [choices.pick(failures) for _ in range(1 + choices.below(4))]
+    names = [choices.pick(swarm) for _ in range(choices.below(7))]
+    picked = [choices.pick(edits) for _ in range(choices.below(3))]
+    drawn = [own.get(n, CATALOGUE[n].draw)(choices) for n in ["roll", *picked, *names]]
+    return tuple(sorted(drawn, key=lambda fault: (fault.at, fault.n)))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.choices import Choices
-from kohort.simulation.faults.catalogue import CATALOGUE, list_failures
+from kohort.simulation.faults.catalogue import draw_swarm, list_failures
 from kohort.simulation.faults.draws import Draw, focus, of_part, of_watches, valued
 from kohort.simulation.instanceset.labels import OWNER
 from kohort.simulation.rolebasedgroup.labels import (
@@ -32,7 +32,7 @@ from kohort.simulation.rolebasedgroup.scenarios import (
     SECOND,
     read_roles,
 )
-from kohort.simulation.scenario import NAME, PODS, Fault, Scenario, make_template
+from kohort.simulation.scenario import NAME, PODS, Scenario, make_template
 from kohort.simulation.simulated_api import SpecEdits, Template
 
 KINDS = ("Pod", "Pod", "RoleInstance", "RoleInstance", "RoleInstanceSet", "ControllerRevision")
@@ -83,15 +83,7 @@ def draw_scenario(seed: int) -> Scenario:
         is_ordered=choices.happens(15),
         stateless=choices.pick(("", "", "a")),
     )
-    return focus(replace(scenario, faults=_draw_faults(choices)))
-
-
-def _draw_faults(choices: Choices) -> tuple[Fault, ...]:
-    swarm = [choices.pick(FAILURES) for _ in range(1 + choices.below(4))]
-    names = [choices.pick(swarm) for _ in range(choices.below(7))]
-    edits = [choices.pick(DRAWN_EDITS) for _ in range(choices.below(3))]
-    drawn = [_OWN.get(n, CATALOGUE[n].draw)(choices) for n in ["roll", *edits, *names]]
-    return tuple(sorted(drawn, key=lambda fault: (fault.at, fault.n)))
+    return focus(replace(scenario, faults=draw_swarm(choices, FAILURES, DRAWN_EDITS, _OWN)))
 
 
 def make_workload(scenario: Scenario, is_first: bool = False) -> Object:

@@ -81,7 +81,11 @@ class RoleUnit(Group):
     @property
     def are_pods_ready(self) -> bool:
         """Whether all its pods are there and ready, whatever they run."""
-        is_whole = len(self.pods) == self.size
+        return self.have_all_ready(self.size)
+
+    def have_all_ready(self, size: int) -> bool:
+        """Whether there are so many pods, and all are ready, whatever they run."""
+        is_whole = len(self.pods) == size
         return is_whole and all(is_ready(pod) and _are_gates_open(pod) for pod in self.pods)
 
     def _serves(self) -> bool:

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.choices import Choices
-from kohort.simulation.faults.catalogue import CATALOGUE, list_failures
+from kohort.simulation.faults.catalogue import draw_swarm, list_failures
 from kohort.simulation.faults.draws import Draw, focus, of_part, of_watches, valued
 from kohort.simulation.instanceset.labels import OWNER
 from kohort.simulation.instanceset.scenarios import edit_template, make_components, make_restart
 from kohort.simulation.rolebasedgroup.labels import DRAIN, INSTANCE, RECOVER_NONE, RECREATE
 from kohort.simulation.rolebasedgroup.scenarios import FIRST, SECOND, read_roles
-from kohort.simulation.scenario import NAME, PODS, Fault, Scenario
+from kohort.simulation.scenario import NAME, PODS, Scenario
 from kohort.simulation.simulated_api import SpecEdits, Template
 
 KINDS = ("Pod", "Pod", "RoleInstance", "RoleInstance", "ControllerRevision")
@@ -58,15 +58,7 @@ def draw_scenario(seed: int) -> Scenario:
         roles=choices.pick(ROLES),
         drain=choices.pick((0, 0, 3)),
     )
-    return focus(replace(scenario, faults=_draw_faults(choices)))
-
-
-def _draw_faults(choices: Choices) -> tuple[Fault, ...]:
-    swarm = [choices.pick(FAILURES) for _ in range(1 + choices.below(4))]
-    names = [choices.pick(swarm) for _ in range(choices.below(7))]
-    edits = [choices.pick(DRAWN_EDITS) for _ in range(choices.below(3))]
-    drawn = [_OWN.get(n, CATALOGUE[n].draw)(choices) for n in ["roll", *edits, *names]]
-    return tuple(sorted(drawn, key=lambda fault: (fault.at, fault.n)))
+    return focus(replace(scenario, faults=draw_swarm(choices, FAILURES, DRAWN_EDITS, _OWN)))
 
 
 def make_workload(scenario: Scenario, is_first: bool = False) -> Object:

@@ -83,8 +83,14 @@ def is_in_place(pod: Object) -> bool:
 
 
 def count_ready(truth: Truth) -> int:
-    """One, if all pods are ready: until an edit is observed, they may be of the spec before it."""
-    return sum(unit.are_pods_ready for unit in list_units(truth))
+    """One, if all pods are ready, by the spec or, until that is observed, by the one before it."""
+    workload = truth.workload
+    if workload is None:
+        return 0
+    observed = (workload.get("status") or {}).get("observedGeneration", 0)
+    spec: Object = workload["spec"]
+    sizes = {len(list_names(each)) for each in (spec, truth.specs.get(observed, spec))}
+    return sum(any(unit.have_all_ready(size) for size in sizes) for unit in list_units(truth))
 
 
 def says_over(status: Object) -> bool:

@@ -42,9 +42,10 @@ def _refuse(name: str, why: str) -> None:
 
 def is_orphan(lws: Object, leader: PodFacts) -> bool:
     """
-    Whether a pod has no owner, and has the labels and the name of a leader that we made.
+    Whether a pod has no owner, the name of a leader, and labels that say that we made it for us.
 
-    One that has lost its revision label is adopted like any edited pod, and replaced.
+    The name tells its place: labels of the place that another client changed are put back before
+    the pod is adopted. One that has lost its revision label is adopted and then replaced.
     """
     metadata = leader.metadata
     if metadata.controller or metadata.is_leaving:
@@ -52,9 +53,7 @@ def is_orphan(lws: Object, leader: PodFacts) -> bool:
     name, held, place = name_of(lws), metadata.labels, find_ordinal(metadata.name)
     if place is None or place[0] != name:
         return False
-    marks = {labels.NAME: name, labels.CARRIER: labels.PODS, labels.WORKER_INDEX: "0"}
-    marks[labels.GROUP_INDEX] = str(place[1])
-    return all(held.get(key) == value for key, value in marks.items())
+    return held.get(labels.NAME) == name and held.get(labels.CARRIER) == labels.PODS
 
 
 def take_back(lws: Object, pods: tuple[PodFacts, ...]) -> tuple[PodFacts, ...]:

@@ -23,7 +23,7 @@ from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, names, spec
 from kohort.apis.leaderworkerset.admission.pods import Joining, PodRefused
-from kohort.apis.leaderworkerset.drift.labels import put_places_back
+from kohort.apis.leaderworkerset.drift.labels import find_misplaced, put_places_back
 from kohort.apis.leaderworkerset.drift.services import bring_service
 from kohort.apis.leaderworkerset.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.history import mark_served, render_history
@@ -66,12 +66,14 @@ def _actions(snapshot: Snapshot, reading: Reading[PodMemory], plan: Plan) -> Ite
         yield from adopt(snapshot.root, CONTROLLER_REVISION, stored.metadata)
     if memory.orphans:
         # They must be adopted before any other action.
-        for orphan in memory.orphans:
-            yield from adopt(snapshot.root, POD, orphan)
+        yield from _adopt_leaders(snapshot, memory)
         return
     served = mark_served(snapshot.root, reading, plan)
     yield from served
-    if memory.revision is None or not served:
+    gone = _find_gone(reading, plan)
+    parting = Claims(snapshot).let_go({pod.metadata.name: pod for pod in snapshot.all(POD)}, gone)
+    yield from parting
+    if not parting and (memory.revision is None or not served):
         # A new note replaces that of the last target, so the served mark is written first.
         yield from _note_actions(snapshot.root, reading, plan)
     yield from put_places_back(snapshot)
@@ -85,9 +87,29 @@ def _actions(snapshot: Snapshot, reading: Reading[PodMemory], plan: Plan) -> Ite
             yield from scene.gangs.ensure(scene.leader_of(group))
             yield from _group_actions(scene, group)
         yield from scene.gangs.collect(reading)
-        yield from scene.claims.keep(scene.held.values(), scene.surplus)
+        yield from scene.claims.keep(scene.held.values(), scene.surplus, gone)
     if plan.report.is_done:
         yield from render_history(snapshot.root, memory.revisions, memory.key)
+
+
+def _adopt_leaders(snapshot: Snapshot, memory: PodMemory) -> Iterator[Action]:
+    """Each step is a plan of its own: labels of places, then claims, then leaders."""
+    orphans = frozenset(orphan.uid for orphan in memory.orphans)
+    pods: tuple[PodFacts, ...] = snapshot.all(POD)
+    if any(pod.metadata.uid in orphans for pod, _ in find_misplaced(snapshot)):
+        yield from put_places_back(snapshot)
+        return
+    claims = Claims(snapshot).give_back(pods, orphans)
+    yield from claims
+    if not claims:
+        for orphan in memory.orphans:
+            yield from adopt(snapshot.root, POD, orphan)
+
+
+def _find_gone(reading: Reading[PodMemory], plan: Plan) -> range:
+    """The ordinals that the next note no longer counts."""
+    held = reading.memory.note
+    return range(plan.step.rollout.count, held.progress.count) if held else range(0)
 
 
 def _note_actions(lws: Object, reading: Reading[PodMemory], plan: Plan) -> Iterator[Action]:

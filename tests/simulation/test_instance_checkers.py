@@ -1,0 +1,162 @@
+"""The checkers of instances judge by what was asked for, and excuse no more than that."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kohort.cluster import kinds
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.instances import Instances
+from kohort.simulation.checkers.truth import Commit, Marks, Truth, is_leaving
+from kohort.simulation.instanceset.labels import LABELS
+from kohort.simulation.roleinstance import units
+from kohort.simulation.scenario import Scenario
+from kohort.simulation.simulated_api import LineView, Policy
+
+
+def make_spec(size: int) -> Object:
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+    return {"components": [{"name": "main", "size": size, "template": template}]}
+
+
+def make_pod(name: str, **more: Any) -> Object:
+    owners = [{"uid": "x", "controller": True}]
+    types = ("Ready", "RoleInstanceReady", "InPlaceUpdateReady")
+    return {
+        "metadata": {"name": name, "uid": name, "labels": {}, "ownerReferences": owners, **more},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+        "status": {"conditions": [{"type": each, "status": "True"} for each in types]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("pods", "observed", "ready"), [(3, 1, 1), (2, 1, 1), (1, 1, 0), (3, 2, 0), (2, 2, 1)]
+)
+def test_an_instance_is_ready_by_the_spec_before_until_the_next_is_observed(
+    monkeypatch: pytest.MonkeyPatch, pods: int, observed: int, ready: int
+):
+    monkeypatch.setattr("kohort.simulation.rolebasedgroup.groups.GATES", ("Ready",))
+    metadata = {"name": "x", "uid": "x", "generation": 2}
+    status = {"observedGeneration": observed}
+    held = [make_pod(f"x-main-{index}") for index in range(pods)]
+    truth: Any = SimpleNamespace(
+        workload={"metadata": metadata, "spec": make_spec(2), "status": status},
+        specs={1: make_spec(3), 2: make_spec(2)},
+        marks=Marks(LABELS),
+        pods=lambda: held,
+    )
+    assert units.count_ready(truth) == ready
+
+
+def note_end(finalizers: list[str]) -> Truth:
+    """The truth after a workload that made a pod has gone, and the pod was written again."""
+    truth = Truth.__new__(Truth)
+    pod = make_pod("x-0")
+    truth.first, truth.specs, truth.former = {}, {}, set()
+    truth.objects = {kinds.POD: {"x-0": pod}}
+    truth._note_image("x-0", pod)
+    truth._note_spec({"metadata": {"finalizers": finalizers}}, None)
+    truth._note_image("x-0", pod)
+    return truth
+
+
+def test_what_pods_ran_that_went_with_their_object_was_not_given_to_the_next():
+    assert note_end([]).first == {}
+
+
+def test_what_orphans_ran_was_given_to_the_object_that_adopts_them():
+    assert note_end(["orphan"]).first == {"x-0": "i"}
+
+
+class Line:
+    """Units of one pod by hand, of an API whose ordinals need not be dense."""
+
+    def __init__(self, wanted: int, **old: bool) -> None:
+        self.old, self.policy = old, Policy(wanted, 0, 0, 0)
+        self.pods = {name: make_pod(name) for name in old}
+        self.breaches: list[str] = []
+        self.seen = 0.5  # the units served before it
+        metadata = {"name": "x", "uid": "x"}
+        self.workload: Object = {"metadata": metadata, "spec": {}}
+        simulated: Any = SimpleNamespace(
+            kind=kinds.SERVICE,
+            unit_kinds=(),
+            is_sparse=True,
+            is_in_place=lambda pod: True,
+            is_old=lambda unit, spec: old[unit.uid],
+        )
+        truth: Any = SimpleNamespace(
+            workload=self.workload,
+            lines=self.lines,
+            find_seen=lambda writer: self.seen,
+            marks=Marks(LABELS),
+        )
+        self.checker = Instances(
+            Scene(
+                Scenario(size=1),
+                simulated,
+                truth,
+                lambda: 1.0,
+                self.breaches.append,
+                patience=1.0,
+                lags=1.0,
+            )
+        )
+        self.checker.is_forgotten = lambda unit: False  # type: ignore
+        self.checker.commit(Commit(kinds.SERVICE, "x", None, self.workload, "", 0.0))
+
+    def lines(self) -> list[LineView]:
+        found = [
+            SimpleNamespace(
+                uid=name,
+                ordinal=place,
+                leader=pod,
+                workers=[],
+                members=[pod],
+                revisions={"a"},
+                is_ready=True,
+                is_edited=False,
+                size=1,
+            )
+            for place, (name, pod) in enumerate(self.pods.items())
+            if not is_leaving(pod)
+        ]
+        units: Any = tuple(found)
+        return [LineView("groups", units, frozenset(), self.policy, True, True, False)]
+
+    def delete(self, name: str, at: float = 1.0) -> None:
+        old = self.pods[name]
+        new = make_pod(name, deletionTimestamp="2026-01-02T03:04:05Z")
+        self.pods[name] = new
+        self.checker.commit(Commit(kinds.POD, name, old, new, "kohort-0.1", at))
+
+
+def test_one_plan_may_replace_an_old_unit_and_scale_a_new_one_away():
+    line = Line(1, a=True, b=False)
+    line.delete("a")
+    line.delete("b")
+    assert line.breaches == []
+
+
+def test_a_unit_is_not_scaled_away_after_another_one_was():
+    line = Line(1, a=False, b=False)
+    line.delete("a")
+    line.delete("b")
+    assert line.breaches == ["G3: b was deleted without a reason (groups: unit 1)"]
+
+
+def test_a_unit_is_not_scaled_away_for_a_replaced_one_that_the_operator_has_seen_leave():
+    line = Line(1, a=True, b=False)
+    line.delete("a", at=1.0)
+    line.seen = 2.0
+    line.delete("b", at=2.0)
+    assert line.breaches == ["G3: b was deleted without a reason (groups: unit 1)"]
+
+
+def test_a_unit_is_not_taken_down_because_another_one_is_replaced():
+    line = Line(2, a=True, b=False)
+    line.delete("a")
+    line.delete("b")
+    assert line.breaches == ["G3: b was deleted without a reason (groups: unit 1)"]
