@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, is_leaving
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.instances import Instances
-from kohort.simulation.checkers.truth import Commit, Marks, Truth, is_leaving
+from kohort.simulation.checkers.truth import Commit, Marks, Truth
 from kohort.simulation.instanceset.labels import LABELS
 from kohort.simulation.roleinstance import units
 from kohort.simulation.scenario import Scenario
