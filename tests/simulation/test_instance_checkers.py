@@ -93,19 +93,20 @@ class Line:
             find_seen=lambda writer: self.seen,
             marks=Marks(LABELS),
         )
-        self.checker = Instances(
-            Scene(
-                Scenario(size=1),
-                simulated,
-                truth,
-                lambda: 1.0,
-                self.breaches.append,
-                patience=1.0,
-                lags=1.0,
-            )
-        )
+        self.checker = Instances(self._make_scene(simulated, truth))
         self.checker.is_forgotten = lambda unit: False  # type: ignore
         self.checker.commit(Commit(kinds.SERVICE, "x", None, self.workload, "", 0.0))
+
+    def _make_scene(self, simulated: Any, truth: Any) -> Scene:
+        return Scene(
+            Scenario(size=1),
+            simulated,
+            truth,
+            lambda: 1.0,
+            self.breaches.append,
+            patience=1.0,
+            lags=1.0,
+        )
 
     def lines(self) -> list[LineView]:
         found = [

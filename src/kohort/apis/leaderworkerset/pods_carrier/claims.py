@@ -125,7 +125,7 @@ class Claims:
         return "", None
 
     def _is_ours(self, claim: Whole) -> bool:
-        """Whether nobody else owns a claim; one that is being deleted needs nothing."""
+        """Whether a claim that is not being deleted has no owner but the workload."""
         owners = {owner.uid for owner in claim.metadata.owner_references}
         return not claim.metadata.is_leaving and owners <= {uid_of(self._lws)}
 
