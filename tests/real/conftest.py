@@ -23,8 +23,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Rehearse takeovers, which takes minutes, only where all samples are tried."""
-    is_long = collection_path.name in ("test_real_takeover.py", "test_real_takeover_services.py")
+    names = (
+        "test_real_takeover.py",
+        "test_real_takeover_services.py",
+        "test_real_takeover_whole.py",
+    )
+    is_long = collection_path.name in names
     return True if is_long and not config.getoption("all_samples", default=False) else None
+
+
+@pytest.fixture
+def is_thorough(request: pytest.FixtureRequest) -> bool:
+    """Whether all samples are asked for."""
+    return bool(request.config.getoption("all_samples", default=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,12 @@ class Leftovers:
         self._objects = [obj for obj in objects if not _is_made_again(obj)]
 
     def bring(self) -> None:
-        """Make all objects, owners first, and wait until their pods serve."""
+        """Make all objects, and wait until their pods serve."""
+        self.make()
+        eventually("it is at rest", self.is_at_rest, lambda: self("get", "pods,statefulsets"))
+
+    def make(self) -> None:
+        """Make all objects, owners first."""
         self._plane.kubectl("create", "namespace", self.namespace)
         self("wait", "serviceaccount/default", "--for=create", "--timeout=120s")
         uids: dict[str, str] = {}
@@ -72,7 +77,6 @@ class Leftovers:
             left = [obj for obj in left if obj not in now]
         for obj in self._objects:
             self._bring_status(obj)
-        eventually("it is at rest", self.is_at_rest, lambda: self("get", "pods,statefulsets"))
 
     def remove(self) -> None:
         self._plane.kubectl("delete", "namespace", self.namespace, "--timeout=180s")
@@ -155,14 +159,26 @@ def _is_ready(pod: Object) -> bool:
 
 def bring(plane: ControlPlane, objects: Sequence[Object]) -> Leftovers:
     """Make one workload, with all that it names elsewhere, and wait until its pods serve."""
+    return bring_all(plane, [objects])[0]
+
+
+def bring_all(plane: ControlPlane, workloads: Sequence[Sequence[Object]]) -> list[Leftovers]:
+    """Make workloads, with all that they name elsewhere, and wait until their pods serve."""
+    found = [_make(plane, objects) for objects in workloads]
+    for left, objects in zip(found, workloads, strict=True):
+        eventually("it is at rest", left.is_at_rest, lambda left=left: left("get", "pods"))
+        if any(obj["kind"] == "Deployment" for obj in objects):
+            left("wait", "deployment", "--all", "--for=condition=Available", "--timeout=180s")
+    return found
+
+
+def _make(plane: ControlPlane, objects: Sequence[Object]) -> Leftovers:
     namespace = objects[0]["metadata"]["namespace"]
     own = [obj for obj in objects if obj["metadata"].get("namespace") == namespace]
     for obj in (obj for obj in objects if obj not in own):
         bring_beside(plane, obj)
     left = Leftovers(plane, [obj for obj in own if not is_made_there(obj)])
-    left.bring()
-    if any(obj["kind"] == "Deployment" for obj in own):
-        left("wait", "deployment", "--all", "--for=condition=Available", "--timeout=180s")
+    left.make()
     return left
 
 

@@ -10,15 +10,17 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from audit_log import AuditLog
-from left_objects import Leftovers, Object, bring, define
+from left_objects import Leftovers, Object, bring_all, define
 from operator_processes import ACCOUNT, NAMESPACE, QUICK_LEASE, Controller, Service, eventually
 from takeover_plane import TakeoverPlane
 
 from control_plane import ControlPlane, real_plane
 from kohort.apis.gangs.definitions import definitions_of
+from kohort.apis.home import is_own_holder
 from upstream_controllers import OTHERS
 
 PLANE = ("--nodes", "12", "--ready-ms", "200", "--gone-ms", "100")
@@ -44,9 +46,22 @@ WRITTEN: dict[str, set[str]] = {
         "patch inferenceservices/status",
     },
 }
+# What is new to workloads that were never taken over: kinds in the check, and writes.
+FOUND = {"ms": "Pod", "isvc": "Deployment"}
+SEEN = {"ms": "patch pods", "isvc": "patch deployments"}
 OWN = {"leases", "secrets", "events", "mutatingwebhookconfigurations"} | {
     *("validatingwebhookconfigurations", "customresourcedefinitions", "selfsubjectaccessreviews"),
 }
+# All that a controller may make for a workload, and the workloads.
+CHILDREN = (
+    *("deployments", "statefulsets", "replicasets", "services", "controllerrevisions"),
+    *("configmaps", "persistentvolumeclaims", "horizontalpodautoscalers", "poddisruptionbudgets"),
+    *("serviceaccounts", "roles", "rolebindings", "podgroups.scheduling.volcano.sh"),
+    *("leaderworkersets", "modelservings", "rolebasedgroups", "inferenceservices"),
+    *("roleinstancesets", "roleinstances", "rolebasedgroupscalingadapters"),
+)
+Others = tuple[dict[str, int], dict[str, str]]
+OTHERS_SECONDS = 4  # after which a lease of a stand-in that has stopped is free
 
 
 class LeftTakeover(TakeoverPlane):
@@ -57,36 +72,81 @@ class LeftTakeover(TakeoverPlane):
         self.service = service
         self.names = names
         self.left: list[Leftovers] = []
+        self.overlaps: list[str] = []  # APIs for which two controllers were at work
         self._ended = threading.Event()
         self._operator: Controller | None = None
 
     def uids(self) -> dict[str, tuple[str, int]]:
         """The pods of all workloads: uid, and how often a container was restarted."""
         found = {}
-        for left in self.left:
-            for pod in left.list("pods"):
-                told = (pod.get("status") or {}).get("containerStatuses") or ()
-                name = f"{left.namespace}/{pod['metadata']['name']}"
-                found[name] = (pod["metadata"]["uid"], sum(c["restartCount"] for c in told))
+        for pod in self._list_own("pods"):
+            told = (pod.get("status") or {}).get("containerStatuses") or ()
+            name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+            found[name] = (pod["metadata"]["uid"], sum(c["restartCount"] for c in told))
         return found
+
+    def _list_own(self, kinds: str) -> list[Object]:
+        """Objects in the namespaces of the workloads."""
+        spaces = {left.namespace for left in self.left}
+        items = self.get(kinds, "-A")["items"]
+        return [obj for obj in items if obj["metadata"]["namespace"] in spaces]
+
+    def look_at_others(self) -> Others:
+        """The replicas of the other controllers, and where their webhooks lead."""
+        return self.replicas(), self.services_of_hooks()
 
     def apply_words(self, **limits: str) -> list[str]:
         """The words of an apply that installs our operator."""
         accepted = [f"--accept={text}" for name in self.names for text in ACCEPTED[name]]
-        given = {"silence": "3s", "timeout": "90s", **limits}
+        given = {"silence": "3s", "timeout": "180s", **limits}
         flags = [f"--{name}={value}" for name, value in given.items()]
         start = ["--image", "kohort:1", "--webhook-url", self.url, "--yes"]
         return ["apply", "--apis", self.apis, *start, *accepted, *flags]
 
     def list_children(self) -> dict[str, str]:
-        """The uids of objects of the workloads, but of pods."""
-        kinds = "deployments,statefulsets,services,controllerrevisions,configmaps"
-        found = {}
-        for left in self.left:
-            for obj in left.list(kinds):
-                name = f"{left.namespace}/{obj['kind']}/{obj['metadata']['name']}"
-                found[name] = obj["metadata"]["uid"]
-        return found
+        """The uids of the workloads and of all that belongs to them, but of pods."""
+        return {
+            f"{obj['metadata']['namespace']}/{obj['kind']}/{obj['metadata']['name']}": obj[
+                "metadata"
+            ]["uid"]
+            for obj in self._list_own(",".join(CHILDREN))
+        }
+
+    def _renew(self) -> None:
+        """The other controllers' work: each renews its lease while it has pods."""
+        while not self._over.wait(1.0):
+            up = self._list_others_pods()
+            stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            at_work = [o for o in self._others if up[o.api]]
+            leases = [other.write_lease(f"{other.deployment}-0", stamp) for other in at_work]
+            for lease in leases:
+                lease["spec"]["leaseDurationSeconds"] = OTHERS_SECONDS
+            if leases:
+                self._note_overlap(up)
+                listed = {"apiVersion": "v1", "kind": "List", "items": leases}
+                self.plane.kubectl("apply", "-f", "-", feed=json.dumps(listed))
+
+    def _list_others_pods(self) -> dict[str, set[str]]:
+        """The uids of pods of each other controller."""
+        pods = self.get("pods", "-A")["items"]
+        return {
+            o.api: {
+                pod["metadata"]["uid"]
+                for pod in pods
+                if pod["metadata"]["namespace"] == o.namespace
+                and set(o.labels) <= (pod["metadata"].get("labels") or {}).items()
+            }
+            for o in self._others
+        }
+
+    def _note_overlap(self, before: Mapping[str, set[str]]) -> None:
+        """Note whether ours holds a lease between two looks at pods that were there in both."""
+        leases = self.get("leases", "-A")["items"]
+        held = [lease for lease in leases if is_own_holder(lease["spec"].get("holderIdentity", ""))]
+        if not held:
+            return
+        after = self._list_others_pods()
+        self.overlaps += [name for name in self.names if before[name] & after[name]]
 
     @contextmanager
     def kubelet(self) -> Iterator[None]:
@@ -133,7 +193,9 @@ class LeftTakeover(TakeoverPlane):
 
 @contextmanager
 def left_by(
-    folder: Path, names: Sequence[str], workloads: Sequence[Sequence[Object]]
+    folder: Path,
+    names: Sequence[str],
+    workloads: Sequence[Sequence[Object]],
 ) -> Iterator[LeftTakeover]:
     """Workloads as other controllers left them, and these controllers, at rest."""
     service = Service()
@@ -143,9 +205,7 @@ def left_by(
         listed = {"apiVersion": "v1", "kind": "List", "items": list(definitions_of("volcano"))}
         plane.kubectl("create", "-f", "-", feed=json.dumps(listed))
         plane.kubectl("label", "nodes", "--all", "models.ome.io/clusterbasemodel.llama=Ready")
-        for objects in workloads:
-            left = bring(plane, objects)
-            user.left.append(left)
+        user.left = bring_all(plane, workloads)
         with user.others(), user.kubelet():
             wanted = {name: OTHERS[name].replicas for name in names}
             eventually("others run", lambda: count_available(user) == wanted)
@@ -173,19 +233,52 @@ def read_writes(user: LeftTakeover) -> Counter[str]:
 
 def take_over_and_undo(user: LeftTakeover) -> None:
     """The whole way; no pod is lost or restarted, and only what is documented is written."""
-    pods, children = user.uids(), user.list_children()
-    before = user.replicas(), user.services_of_hooks()
+    start, before = (user.uids(), user.list_children()), user.look_at_others()
+    counts = read_writes(user)
     _, out, _ = user.run("check", "-A", "--apis", user.apis, "-o", "json")
-    assert not json.loads(out)["outdated"], out
-    assert not any(write["pods"] for write in json.loads(out)["writes"]), out
+    report = json.loads(out)
+    assert not report["outdated"] and not any(write["pods"] for write in report["writes"]), out
+    found = {write["kind"] for write in report["writes"]}
+    assert {kind for api, kind in FOUND.items() if api in user.names} <= found, out
     assert expect_done(user.run(*user.apply_words()), user)
+    expect_taken(user)
+    written = set(read_writes(user) - counts)
+    assert {name for api, name in SEEN.items() if api in user.names} <= written
+    assert (user.uids(), user.list_children()) == start
+    assert expect_done(user.run("undo", "--yes", "--timeout", "180s"), user)
+    expect_given_back(user, before)
+    assert (user.uids(), user.list_children()) == start
+
+
+def expect_taken(user: LeftTakeover) -> None:
+    """
+    All are taken over.
+
+    The others are stopped, their webhooks lead to us or are gone, and ours has written only what
+    is documented.
+    """
+    counts = count_available(user)
+    assert set(counts.values()) <= {0, 2}, counts  # ours has the name of LeaderWorkerSet's
+    assert user.is_installed()
+    led = {name: text.split(",") for name, text in user.services_of_hooks().items() if text}
+    astray = {n: texts for n, texts in led.items() if not all(user.url in t for t in texts)}
+    assert not astray, astray
     written = {name for api in user.names for name in WRITTEN[api]}
-    assert {"patch pods", "patch deployments"} <= set(read_writes(user)) <= written
-    assert set(count_available(user).values()) <= {0, 2}
-    assert (user.uids(), user.list_children()) == (pods, children)
-    assert expect_done(user.run("undo", "--yes", "--timeout", "60s"), user)
-    assert (user.replicas(), user.services_of_hooks()) == before
-    assert (user.uids(), user.list_children()) == (pods, children)
+    assert set(read_writes(user)) <= written
+    assert user.overlaps == []
+
+
+def expect_given_back(user: LeftTakeover, before: Others) -> None:
+    """The others are as before, and nothing that the takeover made is left but what is shared."""
+    assert user.look_at_others() == before
+    kinds = "deployments,services,configmaps,clusterroles,clusterrolebindings,roles,rolebindings,"
+    hooks = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
+    chosen = ("-l", "app.kubernetes.io/managed-by=kohort", "-n", NAMESPACE)
+    made = user.get(kinds + hooks, *chosen)["items"]
+    assert not made, [f"{obj['kind']}/{obj['metadata']['name']}" for obj in made]
+    words = ("get", "configmap", "kohort-takeover", "-n", NAMESPACE, "--ignore-not-found")
+    assert user.plane.kubectl(*words) == ""
+    assert user.overlaps == []
 
 
 def expect_done(done: tuple[int, str, str], user: LeftTakeover) -> bool:

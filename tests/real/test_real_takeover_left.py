@@ -2,13 +2,16 @@
 What other controllers left is taken over and given back, on a real control plane.
 
 A few recordings of LeaderWorkerSet, kthena and RBG, and a service of OME written by hand, go the
-whole way at once, from stand-ins for all four.
+whole way at once, from stand-ins for all four. Then some writes of the commands fail. ``make
+test-real ARGS=--all-samples`` fails every write.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from left_takeovers import left_by, take_over_and_undo
+from left_takeovers import LeftTakeover, left_by, take_over_and_undo
+from takeover_failures import attempting, fail_both_ways
 from test_real_takeover_recorded import SHARED, list_cases
 
 from kohort.cluster.objects import Object
@@ -21,6 +24,7 @@ pytestmark = [
 # Namespaces in which the recordings were made; they are distinct.
 CHOSEN = {"lws": ("take-12",), "ms": ("take-6", "take-2"), "rbg": ("take-11",)}
 FOLDERS = {"lws": "lws", "ms": "kthena", "rbg": "rbg"}
+EVERY = 15  # so many writes are one that fails, where not all do
 
 
 def choose() -> list[list[Object]]:
@@ -32,6 +36,21 @@ def choose() -> list[list[Object]]:
     ]
 
 
-def test_objects_of_all_four_are_taken_over_and_given_back(tmp_path: Path):
-    with left_by(tmp_path, ("lws", "ms", "rbg", "isvc"), [*choose(), list_raw()]) as user:
-        take_over_and_undo(user)
+@pytest.fixture(scope="module")
+def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LeftTakeover]:
+    """What all four left, and its user; each test gives it back as it was."""
+    folder = tmp_path_factory.mktemp("left")
+    names, workloads = ("lws", "ms", "rbg", "isvc"), [*choose(), list_raw()]
+    with left_by(folder, names, workloads) as found:
+        yield found
+
+
+def test_objects_of_all_four_are_taken_over_and_given_back(user: LeftTakeover):
+    take_over_and_undo(user)
+
+
+def test_commands_that_fail_at_their_writes_go_on_and_lose_nothing(
+    user: LeftTakeover, tmp_path: Path, is_thorough: bool
+):
+    with attempting(user, tmp_path) as tries:
+        fail_both_ways(tries, 1 if is_thorough else EVERY)

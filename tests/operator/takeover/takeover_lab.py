@@ -73,3 +73,8 @@ class TakeoverLab(Lab):
         """The specs of all objects of a kind, by name and uid."""
         found = next(r.kind for r in self.api.registry.resources() if r.kind.name == kind)
         return {f"{name_of(obj)} {uid_of(obj)}": obj["spec"] for obj in self.all(found)}
+
+    def list_uids(self, kind: str) -> list[str]:
+        """The names and uids of all objects of a kind."""
+        found = next(r.kind for r in self.api.registry.resources() if r.kind.name == kind)
+        return [f"{name_of(obj)} {uid_of(obj)}" for obj in self.all(found)]

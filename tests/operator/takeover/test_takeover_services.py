@@ -10,6 +10,7 @@ from takeover_lab import TakeoverLab
 from kohort.apis.served import choose_apis
 from kohort.cluster.objects import Object
 from kohort.takeover.report import Report
+from upstream_carriers import list_service_on_many_nodes
 from upstream_service import list_multi_node, list_raw
 
 STAMP = "metadata.annotations[kohort.dev/rendered-from]"
@@ -64,6 +65,33 @@ async def test_of_a_multi_node_service_the_selectors_that_are_too_wide_would_cha
         ("InferenceService pd/pd", "status.modelStatus.modelCopies.totalCopies"),
     ]
     assert (report.pods, report.unreadable) == ((), ())
+
+
+async def open_with_carriers(objects: list[Object]) -> TakeoverLab:
+    """A cluster on which OME and LeaderWorkerSet's controller are taken over at once."""
+    apis = choose_apis(("lws", "isvc"))
+    return await TakeoverLab(apis, beside=choose_apis(("rbg",))).open_with(objects)
+
+
+async def test_with_the_controller_of_its_sets_nothing_more_of_a_multi_node_service_would_change():
+    alone = await (await open_lab(list_multi_node())).check()
+    report = await (await open_with_carriers(list_service_on_many_nodes())).check()
+    assert list_lines(report) == list_lines(alone)
+    assert (report.pods, report.unreadable, report.outdated) == ((), (), ())
+
+
+async def test_a_multi_node_service_and_its_sets_are_left_as_they_are_by_our_operator():
+    lab = await open_with_carriers(list_service_on_many_nodes())
+    kinds = ("Pod", "Deployment", "LeaderWorkerSet", "StatefulSet", "ControllerRevision")
+    uids = {kind: sorted(lab.list_uids(kind)) for kind in kinds}
+    before = {kind: lab.list_specs(kind) for kind in kinds[:4]}
+    lab.start_operator()
+    await lab.run(60)
+    await lab.stop_operator()
+    assert {kind: sorted(lab.list_uids(kind)) for kind in kinds} == uids
+    assert {kind: lab.list_specs(kind) for kind in before} == before
+    report = await lab.check()
+    assert report.is_empty, list_lines(report)
 
 
 async def test_of_removed_fields_only_those_are_listed_that_have_no_default_of_that_value():
