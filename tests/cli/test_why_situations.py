@@ -7,6 +7,7 @@ clock of the cluster stands, so that since when is told to the second.
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,14 @@ def test_the_four_parts_are_right(run_kohort: RunKohort, troubled: Path, kind: s
     place = ("-n", TIGHT if name.endswith("-quota") else "default", "--kubeconfig", str(troubled))
     told = run_kohort("why", f"{kind}/{name}", *place, "-o", "json")
     check_parts(told, kind, name, wanted)
+
+
+def test_at_least_forty_different_situations_are_tried_over_all_four_apis():
+    tried = {(kind, name.removeprefix(f"{kind}-")) for kind, name in SITUATIONS}
+    assert len(tried) == len(SITUATIONS) >= 40
+    assert {kind for kind, _ in tried} == set(SHORT) == {"lws", "ms", "rbg", "isvc"}
+    assert min(Counter(kind for kind, _ in tried).values()) >= 10
+    assert len({find_expected(kind, name) for kind, name in SITUATIONS}) >= 20
 
 
 @pytest.mark.parametrize("name", ["lws-roll-crash", "ms-roll-pull", "rbg-role", "isvc-away"])

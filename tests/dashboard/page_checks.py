@@ -20,7 +20,8 @@ async def open_workload(tab: Tab, dashboard: Dashboard, name: str) -> None:
 
 
 async def check_with_axe(tab: Tab) -> None:
-    """Fail if axe finds anything to mend."""
+    """Fail if axe finds anything to mend, once colours no longer change."""
+    await tab.wait_for("document.getAnimations().length === 0")
     await tab.run(read_axe())
     found = await tab.run(
         "axe.run().then(r => r.violations.map(v => [v.id, v.help, v.nodes.map(n => n.html)]))"

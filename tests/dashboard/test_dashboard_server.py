@@ -73,6 +73,8 @@ async def test_a_token_works_once_and_becomes_a_cookie(dashboard: Dashboard):
     async with aiohttp.ClientSession() as other, other.get(dashboard.server.url) as answer:
         assert answer.status == 401
         assert "Set-Cookie" not in answer.headers
+        assert answer.headers["Content-Type"].startswith("text/plain")
+        assert (await answer.text()).startswith("The token in this URL has been used; it works")
 
 
 async def test_a_cookie_is_out_of_reach_of_scripts_and_of_other_sites(dashboard: Dashboard):
@@ -86,7 +88,9 @@ async def test_a_cookie_is_out_of_reach_of_scripts_and_of_other_sites(dashboard:
 async def test_nothing_is_shown_without_the_token(dashboard: Dashboard, path: str):
     async with dashboard.session.get(f"{dashboard.base}{path}") as answer:
         assert answer.status == 401
-        assert "kohort dashboard" in await answer.text()
+        told = await answer.text()
+        assert "kohort dashboard" in told
+        assert ("not the one of this page" in told) == ("wrong" in path)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "10.0.0.1", "", "[::"])

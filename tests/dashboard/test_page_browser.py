@@ -187,7 +187,7 @@ async def test_hostile_texts_stay_texts(tab: Tab, dashboard: Dashboard, cluster:
 @pytest.mark.parametrize(
     "path", ["", "#/nodes", "#/simulation", "#/journal", "#/reason/BackingOff", "#/workload/narrow"]
 )
-async def test_a_narrow_window_needs_no_scrolling_sideways(
+async def test_every_page_is_clean_in_both_themes_and_needs_no_scrolling_sideways(
     tab: Tab, dashboard: Dashboard, cluster: Cluster, path: str
 ):
     if path.startswith("#/workload"):
@@ -198,7 +198,10 @@ async def test_a_narrow_window_needs_no_scrolling_sideways(
     await tab.wait_for("!!document.querySelector('main h1')")
     await tab.wait_for("!document.querySelector('main').innerText.includes('Loading')")
     assert not await tab.run(OVERFLOWS)
-    await check_with_axe(tab)
+    for width, theme in ((400, "light"), (400, "dark"), (1200, "dark"), (1200, "light")):
+        await tab.resize(width, 800)
+        await tab.prefer(theme)
+        await check_with_axe(tab)
 
 
 async def test_a_write_shows_its_plan_first(

@@ -24,6 +24,19 @@ SECURITY_HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+NO_TOKEN = (
+    "This page needs the token that was printed when the dashboard started: open the whole URL, "
+    "with ?token=..., once in this browser. 'kohort dashboard' starts a page with a new token."
+)
+_USED_TOKEN = (
+    "The token in this URL has been used; it works once. In the browser that used it, open this "
+    "page without ?token=... . For another browser, run 'kohort dashboard': it starts a page with "
+    "a new token and prints its URL."
+)
+_WRONG_TOKEN = (
+    "The token in this URL is not the one of this page: it may be of an earlier start. Open the "
+    "URL that was printed last, or run 'kohort dashboard', which starts a page with a new token."
+)
 
 
 class Gate:
@@ -43,6 +56,12 @@ class Gate:
             return ""
         self._is_token_used = True
         return self._secret
+
+    def explain(self, token: str) -> str:
+        """Why a token was not exchanged, and what to do."""
+        if not token:
+            return NO_TOKEN
+        return _USED_TOKEN if _are_equal(token, self.token) else _WRONG_TOKEN
 
     def knows(self, cookies: Mapping[str, str]) -> bool:
         """Whether a browser has exchanged the token."""

@@ -23,7 +23,7 @@ from kohort import __version__
 from kohort.cluster.errors import BadRequest, ClusterError, KohortError
 from kohort.cluster.http import HttpCluster
 from kohort.cluster.objects import Object
-from kohort.dashboard.gate import SECURITY_HEADERS, Gate
+from kohort.dashboard.gate import NO_TOKEN, SECURITY_HEADERS, Gate
 from kohort.views.plain import to_plain
 
 if TYPE_CHECKING:
@@ -44,11 +44,6 @@ _MEDIA = {
 _READY_SECONDS_MAX = 30.0
 _CLOCK_SECONDS = 1.0  # how often a clock that may leap is read
 _BODY_BYTES_MAX = 64 * 1024
-_NO_COOKIE = (
-    "This page needs the token that was printed when the dashboard started. Open the whole URL, "
-    "with ?token=..., once in this browser. A token works once: 'kohort dashboard' prints a new "
-    "one.\n"
-)
 log = logging.getLogger(__name__)
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -158,7 +153,7 @@ class DashboardServer:
         if fault:
             answer: web.StreamResponse = _refuse(403, fault)
         elif not self.gate.knows(request.cookies) and not is_page:
-            answer = _refuse(401, _NO_COOKIE)
+            answer = _refuse(401, NO_TOKEN)
         else:
             try:
                 answer = await handler(request)
@@ -172,9 +167,10 @@ class DashboardServer:
     async def _send_page(self, request: web.Request) -> web.StreamResponse:
         """The page; a token becomes a cookie, and the page removes it from the address."""
         is_known = self.gate.knows(request.cookies)
-        secret = "" if is_known else self.gate.exchange(request.query.get("token", ""))
+        token = request.query.get("token", "")
+        secret = "" if is_known else self.gate.exchange(token)
         if not is_known and not secret:
-            return _refuse(401, _NO_COOKIE)
+            return web.Response(status=401, text=f"{self.gate.explain(token)}\n")
         answer = _send("index.html")
         if secret:
             # A cookie without a path is valid for this page's folder, under any proxy path.
