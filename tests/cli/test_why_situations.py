@@ -12,13 +12,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from command_lines import Cli, Told
 from told_parts import EXPECTED, HOUR, Expected, check_parts
 from troubled_cluster import ROLLED, TIGHT, change_all, list_workloads, make_all
 from why_situations import SHORT
 
+from kohort.apis.inferenceservice.kinds import INFERENCE_SERVICE
 from kohort.cluster.http import HttpCluster, connect
+from kohort.cluster.kinds import EVENT
+from kohort.cluster.objects import find_condition
+from kohort.cluster.port import Address, Selection
 
 pytestmark = pytest.mark.slow
 RunKohort = Callable[..., Told]
@@ -87,3 +92,30 @@ def test_get_leads_with_the_reason_of_why(run_kohort: RunKohort, troubled: Path,
     target = (f"{name.split('-', maxsplit=1)[0]}/{name}", "--kubeconfig", str(troubled))
     waits = json.loads(run_kohort("why", *target, "-o", "json").out)["waits"]
     assert run_kohort("get", *target).out.splitlines()[1] == f"  {waits}"
+
+
+def test_a_crash_beside_pods_that_serve_is_told_alike_everywhere(
+    run_kohort: RunKohort, troubled: Path
+):
+    """Status, event, get and why name component, pod, container and exit code."""
+    found: dict[str, Any] = {}
+
+    async def read(door: HttpCluster) -> None:
+        found["service"] = await door.read(Address(INFERENCE_SERVICE, "default", "isvc-roll-crash"))
+        found["events"] = [
+            orjson.loads(raw) for raw in (await door.list(Selection(EVENT, "default"))).items
+        ]
+
+    do(troubled, read)
+    ready = find_condition(found["service"], "Ready") or {}
+    assert (ready["status"], ready["reason"]) == ("False", "CrashLoopBackOff")
+    said = ready["message"]
+    assert said.startswith("component engine crashes: container ")
+    assert " of pod isvc-roll-crash-engine-" in said
+    assert "with exit code 1" in said
+    assert any(said in each["message"] for each in found["events"])
+    pod = said.partition(" of pod ")[2].partition(" ")[0]
+    for words in ("get", "why"):
+        told = run_kohort(words, "isvc/isvc-roll-crash", "--kubeconfig", str(troubled)).out
+        parts = ("CrashLoopBackOff: role engine", f"{pod}  CrashLoopBackOff: exit 1", " -c engine ")
+        assert all(part in told for part in parts), told

@@ -1,7 +1,7 @@
 """An InferenceService from its first write to its last, under both strategies."""
 
 import pytest
-from service_lab import KIND, RBG, ServiceLab, kinds, service, start
+from service_lab import KIND, RBG, ServiceLab, kinds, model, service, start
 
 from kohort.apiserver.api.admission import NoAdmission, Review
 from kohort.apiserver.api.requests import Target
@@ -60,3 +60,17 @@ class TestBirth:
         await lab.until(lambda: not lab.pods())
         assert not lab.all(DEPLOYMENT) and not lab.all(kinds.ROLE_BASED_GROUP)
         assert [name_of(each) for each in lab.all(SERVICE)] == ["kubernetes"]
+
+
+@pytest.mark.parametrize("mode", ["", RBG])
+async def test_a_live_service_may_name_another_model(lab: ServiceLab, mode: str):
+    await start(lab, service("engine", mode=mode))
+    path = {"storageUri": "hf://meta/llama-2", "path": "/mnt/models/llama-2"}
+    await lab.apply(model("llama-2", storage=path))
+    await lab.set_field("/spec/model/name", "llama-2")
+    await lab.until(lab.is_ready, 120)
+    await lab.run(30)
+    assert lab.is_ready()
+    [pod] = lab.pods("engine").values()
+    variables = {e["name"]: e.get("value") for e in pod["spec"]["containers"][0]["env"]}
+    assert variables["MODEL_PATH"] == "/mnt/models/llama-2"

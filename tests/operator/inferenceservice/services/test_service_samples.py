@@ -31,14 +31,16 @@ SCALED_TO_ZERO = (
     "mistralai/mistral-small-3-1-24b-instruct-2503",
     "mistralai/mixtral-8x7b-instruct-v0-1",
 )
+# Its only runtime says nothing of a decoder, which the service asks for.
+WITHOUT_DECODER = "meta/llama3-3-70b-instruct"
 # Of each mode: why a sample is not ready, and what its status says of it.
 NOT_READY: dict[str, dict[str, tuple[str, str]]] = {
     "": {
-        "meta/llama3-3-70b-instruct": ("WorkloadReconcileFailed", "decoder"),
+        WITHOUT_DECODER: ("WorkloadReconcileFailed", "decoder"),
         **dict.fromkeys(SCALED_TO_ZERO, ("WorkloadReconcileFailed", "Knative")),
     },
     RBG: {
-        "meta/llama3-3-70b-instruct": ("WorkloadReconcileFailed", "decoder"),
+        WITHOUT_DECODER: ("WorkloadReconcileFailed", "decoder"),
         **dict.fromkeys(SCALED_TO_ZERO, ("InvalidDeploymentMode", "Serverless")),
     },
 }
@@ -148,6 +150,23 @@ async def test_a_sample_that_cannot_be_ready_says_why(lab: Shelf, sample: Sample
     reason, word = NOT_READY[mode][sample.id]
     assert (ready["status"], ready["reason"]) == ("False", reason)
     assert word in ready["message"]
+
+
+@pytest.mark.skipif(SHARED is None, reason="KOHORT_SHARED is not set")
+@BOTH
+async def test_the_one_runtime_without_a_decoder_is_refused_with_the_reason(lab: Shelf, mode: str):
+    """Its service asks for one; what the runtime does not say, the operator does not invent."""
+    [sample] = [each for each in SAMPLES if each.id == WITHOUT_DECODER]
+    own = find_runtime(sample)
+    assert name_of(own) == "srt-llama-3-3-70b-instruct"
+    assert "decoderConfig" not in own["spec"]
+    for obj in (own, stand_in(sample), sample.write(mode)):
+        await lab.apply(obj)
+    await lab.run(10)
+    assert read_ready(lab, sample)["message"] == (
+        "component decoder has no container: "
+        "neither the runtime nor the service gives spec.decoder.runner"
+    )
 
 
 @pytest.mark.skipif(SHARED is None, reason="KOHORT_SHARED is not set")
