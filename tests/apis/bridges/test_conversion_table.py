@@ -110,6 +110,13 @@ def test_row_scheduler_name_of_leaders_holds_where_workers_have_another():
     assert level_of(obj, field) == (Level.APPROXIMATE, False)
 
 
+def test_row_scheduler_name_of_workers_counts_for_nothing_in_a_group_of_one():
+    leader = pod_template(schedulerName="volcano")
+    obj = lws(group={"size": 1, "leaderTemplate": leader})
+    field = f"{GROUP}.leaderTemplate.spec.schedulerName"
+    assert level_of(obj, field) == (Level.EXACT, False)
+
+
 @pytest.mark.parametrize(
     ("policy", "recovery", "level"),
     [
@@ -149,6 +156,12 @@ def test_row_max_surge_is_an_annotation_of_ours():
     assert made["metadata"]["annotations"] == {"kohort.dev/max-surge": "1"}
     assert "maxSurge" not in made["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"]
     assert level_of(obj, f"{ROLLING}.maxSurge") == (Level.APPROXIMATE, False)
+
+
+@pytest.mark.parametrize("surge", [None, 0, "0%"])
+def test_row_max_surge_of_none_writes_no_annotation(surge: int | str | None):
+    made = convert(lws(**rolling(maxUnavailable=1, maxSurge=surge)))
+    assert "annotations" not in made["metadata"]
 
 
 def test_row_startup_policy_leader_ready_is_lost():

@@ -90,6 +90,7 @@ def test_a_label_without_a_twin_stays_since_plugin_lws_writes_it():
         service({OLD + "name": "another"}),
         service({OLD + "name": "llama"}, "elsewhere"),
         service({"app": "llama"}),
+        budget(matchExpressions=[{"key": OLD + "name", "operator": "NotIn", "values": ["llama"]}]),
         autoscaler("another"),
         autoscaler("llama", "elsewhere"),
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "spec": {}},
