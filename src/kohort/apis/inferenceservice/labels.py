@@ -207,6 +207,7 @@ KEYS = (
         UPSTREAM,
     ),
     Key(MODEL_STATUS_LABEL, LABEL, "ConfigMaps of the model agent", "true", UPSTREAM),
+    Key(IN_PLACE_STATE, ANNOTATION, "pods of a RoleBasedGroup", "read: JSON of an update", _NOW),
     _user(DEPLOYMENT_MODE, "RawDeployment, Serverless, MultiNode, RoleBasedGroup, …"),
     _user(AUTOSCALER_CLASS, "hpa, keda or external"),
     _user(METRICS, "cpu or memory, where scaleMetric is not set"),
