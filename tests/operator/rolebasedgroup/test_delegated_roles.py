@@ -57,7 +57,7 @@ async def test_what_the_server_writes_otherwise_is_no_difference(lab: GroupLab, 
     role = standalone("router", 1, standalonePattern={"template": {"spec": spec}})
     await start(lab, carried({**role, "minReadySeconds": 0}, f"apps/v1/{kind}"))
     before = lab.cluster.tried.copy()
-    await lab.set_field("/metadata/annotations/example.com~1note", "look again")
+    await lab.set_field("/metadata/annotations", {"example.com/note": "look again"})
     await lab.run(30)
     assert lab.cluster.tried == before
 

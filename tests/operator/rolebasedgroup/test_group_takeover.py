@@ -58,18 +58,11 @@ def test_of_what_is_ready_no_status_changes(case: Recorded):
 def test_what_upstream_did_not_make_is_made(case: Recorded):
     actions = decide(case)[-1]
     assert actions
-    assert all(is_made(a) or adds_ports(a) or says_mode(a) for a in actions)
+    assert all(is_made(action) or adds_ports(action) for action in actions)
 
 
 def is_made(action: Action) -> bool:
     return isinstance(action, Create) or (isinstance(action, Patch) and action.makes)
-
-
-def says_mode(action: Action) -> bool:
-    """Whether a group that upstream had not acted on is told how its addresses are listed."""
-    notes = {labels.DISCOVERY_MODE: "refine"}
-    is_patch = isinstance(action, Patch) and kind_of(action) == labels.KIND
-    return is_patch and action.patch["metadata"]["annotations"] == notes
 
 
 def adds_ports(action: Action) -> bool:

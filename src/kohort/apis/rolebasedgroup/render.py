@@ -72,7 +72,6 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from sets.clean()
     yield from gangs.collect()
     yield from sets.forget()
-    yield from sets.note_mode()
 
 
 def note_failures(reading: Reading[Memory], plan: Plan, sets: SetActions) -> Iterator[Action]:

@@ -33,21 +33,13 @@ from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, Rol
 from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.cluster.actions import Action, Create, Delete, FollowUps, Patch
 from kohort.cluster.kinds import CONFIG_MAP, CONTROLLER_REVISION, DEPLOYMENT, SERVICE, STATEFUL_SET
-from kohort.cluster.objects import (
-    Kind,
-    Object,
-    annotations_of,
-    name_of,
-    namespace_of,
-    uid_of,
-)
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address, PatchType
 from kohort.model.plans import Plan, Step
 from kohort.model.reasons import ROLE
 from kohort.model.units import Line
 
 MANAGER = "rbg"
-REFINE = "refine"  # the discovery mode in which a ConfigMap of the group's name lists addresses
 CARRIERS = (
     labels.INSTANCE_SET,
     STATEFUL_SET,
@@ -133,22 +125,6 @@ class SetActions:
         """Whether a text lists the addresses of the group's pods, in our format or upstream's."""
         # Nearly all texts are ours, so upstream's is written only where one is not.
         return text == wanted["data"][CONFIG_FILE] or text == _write_upstream(self.facts)
-
-    def note_mode(self) -> Iterator[Action]:
-        """
-        Say on the group that its ConfigMap lists all addresses.
-
-        Upstream's controller updates the ConfigMap only of groups that say so, and itself says it
-        only of new ones. A group whose sets it made without a word keeps the mode of those days.
-        """
-        group = self.snapshot.root
-        is_left = any(not context.is_ours for context in self.facts.contexts)
-        if is_left or labels.DISCOVERY_MODE in annotations_of(group):
-            return
-        notes = {labels.DISCOVERY_MODE: REFINE}
-        body = {"metadata": {"uid": uid_of(group), "annotations": notes}}
-        address = Address(labels.KIND, namespace_of(group), name_of(group))
-        yield Patch(address, body, why=f"{name_of(group)} does not say how addresses are listed")
 
     def write_policy(self) -> Iterator[Action]:
         """Create or update the CoordinatedPolicy for a v1alpha1 group's coordination field."""
