@@ -79,9 +79,8 @@ def owner_of(obj: Object) -> tuple[str, str, bool]:
     return owner["kind"], owner["name"], owner.get("controller", False)
 
 
-async def test_the_group_says_its_mode_and_counts_its_instances(m1: GroupLab):
+async def test_the_group_counts_its_instances(m1: GroupLab):
     found = m1.group("m1")
-    assert annotations_of(found)[P + "discovery-config-mode"] == "refine"
     assert found["status"]["roleStatuses"] == [
         {"name": role, "replicas": size, "readyReplicas": size, "updatedReplicas": size}
         for role, size in SIZES.items()
