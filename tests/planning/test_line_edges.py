@@ -115,14 +115,6 @@ def test_an_order_and_a_skew_over_the_same_roles_do_not_stop_each_other():
     assert [gone.ordinal for gone in steps_of(half, asked)["a"].retire] == [1]
 
 
-def test_a_gang_does_not_count_members_that_come_later():
-    asked = workload({"a": 1, "b": 1}, after={"b": ("a",)})
-    world = World((("a", ((0, (NEW, STARTING)),)), ("b", ())))
-    group = replace(group_of(world, {"a": 1, "b": 1}), incarnation="g")
-    (gang,) = plan(asked, Observed((group,)), NOW).gangs
-    assert gang.minimum == 1
-
-
 def test_a_role_that_its_group_does_not_have_is_not_waited_for():
     asked = workload({"a": 1, "b": 1}, after={"b": ("a",)})
     group = group_of(World((("b", ()),)), {"b": 1})

@@ -3,17 +3,14 @@
 from dataclasses import replace
 
 import pytest
-from line_search import NEW, NOW, World, group_of, instance_policy, make_instance
+from line_search import NEW, NOW, instance_policy, make_instance
 from member_search import LEAVING, LINE, MISSING, READY, STARTING, UnitWorld, search
 from test_member_rules import AFTER_READY
-from test_role_rules import workload
 
-from kohort.model.observed import Observed
 from kohort.model.plans import Step
 from kohort.model.units import Phase
 from kohort.model.workload import Part
 from kohort.planning.lines import LineState
-from kohort.planning.plan import plan
 from kohort.planning.step import plan_step
 
 PAIR = (Part("a"), Part("b", 2, ("a",)))
@@ -98,11 +95,3 @@ def test_units_that_are_about_to_be_made_wait_too_and_are_named_by_ordinal():
     assert [make.ordinal for make in step.make] == [0]
     assert step.waiting_parts == {0: {"b"}, 4: {"b"}, 7: {"b"}}
     assert [b.ordinals for b in step.blockers if b.reason == "WaitingForPart"] == [(4, 7)]
-
-
-def test_a_gang_does_not_count_parts_that_come_later():
-    asked = workload({"r": 2})
-    asked = replace(asked, roles=(replace(asked.roles[0], size=3, parts=PAIR),))
-    group = group_of(World((("r", ()),)), {"r": 2})
-    (gang,) = plan(asked, Observed((group,)), NOW).gangs
-    assert gang.minimum == 2

@@ -245,3 +245,16 @@ def test_a_queue_that_is_full_is_named_instead_of_room_that_it_may_not_use():
     full = make_group(message="2/2 tasks in gang unschedulable; queue resource quota insufficient")
     (line,) = explain_gangs(take(), gather(full))
     assert "queue default may not have so much more: raise its capability" in line
+
+
+def test_how_many_members_are_waited_for_is_what_the_stored_gang_says():
+    picture = take()
+    assert picture.reading is not None
+    (group,) = picture.reading.observed.groups
+    larger = replace(picture.reading.observed, groups=(replace(group, size=6),))
+    picture = replace(picture, reading=replace(picture.reading, observed=larger))
+    told = explain_gangs(picture, gather(make_group(minMember=5)))
+    assert "3 of 6 members do not exist yet, and the gang is placed only when 5 do" in told
+    told = explain_gangs(picture, gather(make_group(minMember=6)))
+    assert "3 of 6 members do not exist yet, and the gang is placed only when all do" in told
+    assert "do not exist yet" not in "".join(explain_gangs(picture, gather(make_group())))

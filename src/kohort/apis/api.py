@@ -348,6 +348,7 @@ class Api:
     additions: dict[str, str] = field(default_factory=dict)
     # How the operator finds the objects of its gangs, whatever their kind.
     watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)
+    deletes_gangs: bool = False  # whether the operator deletes them: no pod owns them
     heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether tiers concern a workload
     delegation: Delegation | None = None  # None: its units are planned here
 
@@ -389,12 +390,12 @@ class Api:
 
     def writes_with(self, settings: Settings) -> tuple[Grant, ...]:
         """The RBAC rights that the actions of an operator with these settings need."""
-        if self.watch_gangs is None:
-            return self.writes
-        return (*self.writes, *(grant for d in settings.gangs for grant in d.grants))
+        gangs = settings.gangs if self.watch_gangs is not None else ()
+        kinds = [k for d in gangs for k in d.kinds if self.deletes_gangs]
+        grants = [grant for d in gangs for grant in d.grants]
+        return (*self.writes, *grants, *(Grant(k, ("delete",)) for k in dict.fromkeys(kinds)))
 
     def reads_with(self, settings: Settings) -> tuple[Kind, ...]:
         """The kinds that an operator with these settings reads to learn the cluster's tiers."""
-        if self.watch_gangs is None:
-            return ()
-        return tuple(dict.fromkeys(k for d in settings.gangs if d.read_tiers for k in d.reads))
+        gangs = settings.gangs if self.watch_gangs is not None else ()
+        return tuple(dict.fromkeys(k for d in gangs if d.read_tiers for k in d.reads))

@@ -56,5 +56,5 @@ class Gang:
     revision: str  # the group's own revision, from which its members are counted
     size: int  # members of the complete group
     minimum: int  # the scheduler places at least so many members together, or none
-    is_placed: bool = False  # a member has a node, so the constraint must not change
+    is_placed: bool = False  # a member has a node, so the constraint stays (not ModelServing's)
     pack: Pack | None = None

@@ -46,7 +46,6 @@ class Role:
     victims: Victims = Victims.HIGHEST
     reach: Reach = Reach.ANY
     amendment: Amendment = Amendment.NEVER
-    gang_min: int | None = None  # instances that the scheduler places together; None: all
     is_ordered: bool = False  # the operator makes and deletes instances one at a time, in order
     parts: tuple[Part, ...] = ()  # of each instance, where its members start in an order
     # What the role lacks: it neither begins nor is updated before the user has provided it.

@@ -13,7 +13,7 @@ from kohort.model.cycles import find_cycle
 from kohort.model.observed import Instance, Member
 from kohort.model.reasons import Blocker
 from kohort.model.units import Phase
-from kohort.model.workload import Part, Role
+from kohort.model.workload import Part
 from kohort.planning.lines import LineState
 
 
@@ -42,15 +42,6 @@ def explain_parts(state: LineState, waiting: Mapping[int, frozenset[str]]) -> tu
         f"{ready} of {awaited.size} members are ready{others}"
     )
     return (Blocker("WaitingForPart", message, tuple(sorted(units))),)
-
-
-def count_first_members(role: Role) -> int:
-    """The members of an instance that wait for no other part, and start at once."""
-    before = _find_before(role.parts)
-    if not before:
-        return role.size
-    later = sum(part.size for part in role.parts if part.name in before)
-    return role.size - later
 
 
 def _find_before(parts: tuple[Part, ...]) -> dict[str, tuple[Part, ...]]:

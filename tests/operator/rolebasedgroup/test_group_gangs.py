@@ -8,7 +8,7 @@ from group_lab import KIND, GroupLab, group, install, leader_worker, standalone,
 
 from kohort.apis.api import Settings
 from kohort.apis.gangs.definitions.coscheduling import POD_GROUP as PLUGINS_GROUP
-from kohort.apis.gangs.dialects.kai import KAI
+from kohort.apis.gangs.dialects.kai import KAI, SUBGROUP_NAME
 from kohort.apis.gangs.dialects.kai import POD_GROUP as KAI_GROUP
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP, VOLCANO
 from kohort.apis.rolebasedgroup import labels
@@ -193,4 +193,24 @@ async def test_other_schedulers_are_told_when_pods_are_made():
     assert found["spec"]["minMember"] == 4
     assert {each["name"] for each in found["spec"]["subGroups"]} >= {"engine-0", "engine-1"}
     assert {annotations_of(p)[labels.GANG_DIALECT] for p in lab.pods().values()} == {"kai"}
+    await lab.close()
+
+
+async def test_pods_that_come_step_by_step_are_in_subgroups_that_kai_knows():
+    """KAI does not see a pod whose subgroup is not there, and waits for one that no pod joins."""
+    lab = await open_lab("kai", Settings(gangs=(KAI,)))
+    later = {labels.DEPENDS_ON: orjson.dumps({"startAfter": ["store"]}).decode()}
+    listed = [
+        {"name": name, "size": 1, "template": {"metadata": {"annotations": notes}, "spec": spec}}
+        for name, notes in (("store", {}), ("engine", later))
+        for spec in [{"containers": [{"name": "c", "image": "c:1"}]}]
+    ]
+    stepwise = {"name": "kv", "replicas": 2, "customComponentsPattern": {"components": listed}}
+    roles = (placed(stepwise, KAI.scheduler), placed(standalone(), KAI.scheduler))
+    await start(lab, *roles, **GANG, **{labels.GANG_QUEUE: "default"})
+    await lab.run(5)
+    (found,) = lab.all(KAI_GROUP)
+    needs = {each["name"]: each["minMember"] for each in found["spec"]["subGroups"]}
+    assert needs == {"kv-0": 2, "kv-1": 2, "router-0": 1, "router-1": 1}
+    assert {labels_of(p)[SUBGROUP_NAME] for p in lab.pods().values()} == set(needs)
     await lab.close()

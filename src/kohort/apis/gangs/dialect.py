@@ -63,10 +63,13 @@ class Dialect:
         _judge_nothing
     )
     needs: tuple[Kind, ...] = ()  # other kinds that a cluster with this scheduler serves
-    # Fields of a rendered spec that come and go with clauses of an intent: the operator patches
-    # them while no member has a node, and reports those that the API server drops as losses.
-    # All other fields count members, and stay as they were created.
+    # Fields of a rendered spec that come and go with clauses of an intent. The operator patches
+    # those of a LeaderWorkerSet or RoleBasedGroup while no member has a node, those of a
+    # ModelServing always, and reports those of a LeaderWorkerSet that the API server drops.
     clauses: tuple[str, ...] = ()
+    # Fields of a rendered spec that count members. Those of a LeaderWorkerSet stay as they were
+    # created (P3); those of the other APIs follow the roles. A clause may count, too.
+    counts: tuple[str, ...] = ("minMember", "minResources", "subGroupPolicy", "subGroups")
     filled: tuple[str, ...] = ("queue",)  # clauses that other clients may fill in for us
     skips_best_effort: bool = False  # whether pods without requests are placed anywhere
     belongs_to_leader: bool = True  # false: the workload owns it; deleted when no pod names it

@@ -19,17 +19,30 @@ class SubgroupKind:
     name: str
     key: str  # the label whose values tell one subgroup from the next
     size: int  # members of each
-    count: int  # how many there are
+    count: int  # how many of them the gang needs
     selector: Mapping[str, str] = field(default_factory=dict)  # selects the members of all of them
     pack: Pack | None = None
     first: int = 0  # the lowest value of the label; the others follow
     extra: int = 0  # members of the first subgroup beyond its size
     is_everywhere: bool = False  # whether all selected pods have the label
+    is_whole: bool = True  # whether all members of a subgroup come at once
+    # How many members the gang needs of each subgroup, by the value of the label; 0: they join when
+    # there is room. Empty: ``count`` of them in a row, all members of each.
+    needs: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The name of each subgroup, as in ``Membership.part``: it ends with the label's value."""
-        return tuple(f"{self.name}-{self.first + place}" for place in range(self.count))
+        return tuple(self.minima)
+
+    @property
+    def minima(self) -> dict[str, int]:
+        """How many members the gang needs of each subgroup, by its name."""
+        needs = self.needs or dict.fromkeys(range(self.first, self.first + self.count), self.size)
+        found = {f"{self.name}-{value}": needed for value, needed in needs.items()}
+        if self.extra and not self.needs:
+            found[next(iter(found))] += self.extra
+        return found
 
 
 @dataclass(frozen=True, slots=True)

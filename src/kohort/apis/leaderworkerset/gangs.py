@@ -22,6 +22,7 @@ from msgspec import structs
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.drift.restores import adopt
 from kohort.apis.facts import PodFacts, Whole
+from kohort.apis.gangs.changes import with_endings
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, names, spec
 from kohort.apis.leaderworkerset.objects.differences import list_stale_fields
@@ -230,20 +231,10 @@ def _find_change(wanted: Object, held: Whole, dialect: Dialect, pruned: frozense
         if value is None and name not in dialect.filled and found.get(name) is not None:
             change[name] = None
         elif value is not None:
-            value = _with_endings(value, found.get(name))
+            value = with_endings(value, found.get(name))
             if list_stale_fields({"spec": {name: value}}, {"spec": found}, pruned):
                 change[name] = value
     return change
-
-
-def _with_endings(wanted: Any, found: Any) -> Any:
-    """The value with null for each field that only the stored object has: a merge keeps those."""
-    if not isinstance(wanted, dict) or not isinstance(found, dict):
-        return wanted
-    return {
-        **dict.fromkeys(found, None),
-        **{key: _with_endings(value, found.get(key)) for key, value in wanted.items()},
-    }
 
 
 def as_leader(lws: Object, leader: PodFacts) -> Object:

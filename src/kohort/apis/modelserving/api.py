@@ -132,6 +132,10 @@ WRITES = (
 )
 
 
+def _watch_gangs(kind: Kind, remedy: str) -> Watched:
+    return Watched(kind, Whole, labels.NAME, _owners, remedy, is_needed=False)
+
+
 def _make(kind: Kind, define: Callable[[], Object], short_name: str, suffix: str) -> Api:
     webhook = Webhook(
         f"{_PATH}{suffix}.volcano.sh",
@@ -164,6 +168,8 @@ def _make(kind: Kind, define: Callable[[], Object], short_name: str, suffix: str
         scheduler=DEFAULT_SCHEDULER,
         writes=(*WRITES, Grant(kind, ("update",), "finalizers")),
         verbs=VERBS,
+        watch_gangs=_watch_gangs,
+        deletes_gangs=True,
     )
 
 

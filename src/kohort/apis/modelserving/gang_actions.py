@@ -1,16 +1,18 @@
 """
 The gangs of a ModelServing: one for each group, if its scheduler has gangs and they are served.
 
-The operator creates a gang before the pods of its group, updates it with the counts of its roles
-while the group lives, and deletes it when the group has no pods and none is planned.
+The operator creates a gang before the pods of its group, updates it while the group lives, and
+deletes it when the group has no pods and none is planned. Counts follow the roles. So do topology
+and queue, even of a gang that is placed: upstream does the same (kthena#1087), and as no edit of
+them makes a group anew, they would reach a running group at no other time. P5 is not promised here.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.carriers.desired import has_changed
 from kohort.apis.facts import Whole
+from kohort.apis.gangs.changes import find_pruned_fields, is_changed, with_endings
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.modelserving import names
@@ -28,7 +30,8 @@ from kohort.model.placement import Gang
 from kohort.model.plans import Plan
 from kohort.model.units import Line, Phase
 
-_PATCHED = ("minMember", "minResources", "networkTopology", "subGroupPolicy", "queue")
+# Nothing in a ModelServing says it, as upstream has it: it stays what others have set.
+_OF_OTHERS = "priorityClassName"
 
 
 @dataclass(slots=True)
@@ -76,12 +79,11 @@ class GangActions:
         groups = self.reading.observed.groups
         for group in groups:
             if group.phase is not Phase.LEAVING and not self._is_elsewhere(group.ordinal):
-                is_placed = any(member.is_placed for member in group.members)
                 serving = self._object_at(group.ordinal, group.revision, group.roles)
-                yield from self._ensure(group.ordinal, group.revision, serving, is_placed)
+                yield from self._ensure(group.ordinal, group.revision, serving, group.roles)
         for make in self.plan.step.make:
             serving = self._object_at(make.ordinal, make.revision)
-            yield from self._ensure(make.ordinal, make.revision, serving, is_placed=False)
+            yield from self._ensure(make.ordinal, make.revision, serving, ())
 
     def _is_elsewhere(self, group: int) -> bool:
         """Whether another controller has put the pods of a group into a gang of another name."""
@@ -89,17 +91,25 @@ class GangActions:
         return any(name != own for name in self._named.get(group, ()))
 
     def _ensure(
-        self, group: int, revision: str, serving: Object, is_placed: bool
+        self, group: int, revision: str, serving: Object, held: tuple[RoleInstances, ...]
     ) -> Iterator[Action]:
         assert self._dialect is not None
         spec = read_spec(serving)
         size = sum(role.replicas * role.size for role in spec.roles)
         pack = read_pack(spec.group_topology)
-        gang = Gang(group, "", revision, size, count_minimum(spec), is_placed, pack)
-        intent = make_intent(serving, group, gang, self._dialect)
+        gang = Gang(group, "", revision, size, count_minimum(spec), pack=pack)
+        instances = {role.name: self._find_ordinals(group, role.name, held) for role in spec.roles}
+        intent = make_intent(serving, group, gang, self._dialect, instances)
         for wanted in self._dialect.render(intent, self.snapshot.tiers_of(self._dialect)):
             kind = next(k for k in self._dialect.kinds if k.name == wanted["kind"])
             yield from self._bring(kind, wanted)
+
+    def _find_ordinals(self, group: int, role: str, held: tuple[RoleInstances, ...]) -> set[int]:
+        """The instances of a role that live or are planned."""
+        own = next((each.instances for each in held if each.role == role), ())
+        step = self.plan.steps.get(Line(group, role))
+        made = {make.ordinal for make in step.make} if step else set()
+        return made | {i.ordinal for i in own if i.phase is not Phase.LEAVING}
 
     def _object_at(self, group: int, revision: str, held: tuple[RoleInstances, ...] = ()) -> Object:
         """The workload with the roles that a group of this revision has."""
@@ -146,14 +156,16 @@ class GangActions:
         if held is None:
             yield Create(kind, namespace, wanted, f"group {name} has no {kind.name}")
             return
-        if held.metadata.controller != uid_of(self.snapshot.root) or held.metadata.is_leaving:
+        assert self._dialect is not None
+        is_ours = held.metadata.controller == uid_of(self.snapshot.root)
+        if not is_ours or held.metadata.is_leaving or not self._dialect.is_mutable:
             return
         found: Object = held.decode().get("spec") or {}
         asked: Object = wanted.get("spec") or {}
         change = {
-            key: asked.get(key)
-            for key in _PATCHED
-            if self._may_patch(kind, key, asked) and has_changed(asked.get(key), found.get(key))
+            key: with_endings(asked.get(key), found.get(key))
+            for key in dict.fromkeys((*self._dialect.counts, *self._dialect.clauses, *asked))
+            if self._may_patch(kind, key, asked) and is_changed(asked.get(key), found.get(key))
         }
         if change:
             body = {"metadata": {"uid": held.metadata.uid}, "spec": change}
@@ -163,12 +175,9 @@ class GangActions:
     def _may_patch(self, kind: Kind, key: str, asked: Object) -> bool:
         """Whether we may patch a field: the API server neither drops it nor fills it in."""
         assert self._dialect is not None
-        is_filled = asked.get(key) is None and key in self._dialect.filled
-        return key not in self._pruned(kind) and not is_filled
-
-    def _pruned(self, kind: Kind) -> set[str]:
-        dropped = self.snapshot.pruned.get(kind, frozenset())
-        return {path.removeprefix("spec.").split(".")[0].split("[")[0] for path in dropped}
+        is_filled = asked.get(key) is None and key in (*self._dialect.filled, _OF_OTHERS)
+        pruned = find_pruned_fields(self.snapshot.pruned.get(kind, frozenset()))
+        return key not in pruned and not is_filled
 
     def collect(self) -> Iterator[Action]:
         """Delete the gangs of groups that are gone and are not planned."""

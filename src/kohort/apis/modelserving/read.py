@@ -24,7 +24,6 @@ from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.adopted_objects import is_own, is_own_pod
 from kohort.apis.modelserving.adoption import PodMark, find_target, read_mark
 from kohort.apis.modelserving.groups import Context, list_edited, make_roles, read_group
-from kohort.apis.modelserving.objects.gangs import count_instances
 from kohort.apis.modelserving.plugins.chain import PluginFailure
 from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.apis.modelserving.revision import (
@@ -252,7 +251,6 @@ def _read_role(role: RoleSpec, spec: ServingSpec, strategy: str, seconds: int) -
         rollout=rollout,
         recovery=_recovery_of(spec, Level.INSTANCE),
         victims=Victims.CHEAPEST,
-        gang_min=count_instances(spec, role),
     )
 
 

@@ -218,5 +218,6 @@ ROLE_BASED_GROUP = Api(
     definitions=tuple(d for d in DEFINITIONS if d not in (define_group_set, define_warmup)),
     writes=WRITES,
     watch_gangs=_watch_gangs,
+    deletes_gangs=True,
     verbs=VERBS,
 )

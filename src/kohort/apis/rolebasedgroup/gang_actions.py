@@ -9,6 +9,7 @@ timeout while no pod has a node, and deletes the gang when the user turns gangs 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.gangs.dialect import Dialect
@@ -31,7 +32,7 @@ from kohort.apis.rolebasedgroup.roles import RoleSpec
 from kohort.cluster.actions import Action
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, annotations_of, name_of, uid_of
-from kohort.model.plans import Plan
+from kohort.model.plans import Plan, Step
 from kohort.model.units import Line, Phase
 
 _KINDS = tuple(dict.fromkeys(kind for dialect in UPSTREAM for kind in dialect.kinds))
@@ -122,7 +123,27 @@ class GangActions:
             for component in role.components
             if component.name in parts and ordinal < count and ordinal not in backing
         )
-        return RoleMembers(count, role.size, waiting + len(backing) * role.size)
+        held_back = waiting + len(backing) * role.size
+        known = live | {make.ordinal for make in step.make}
+        needs = self._count_each(role, step, known, count)
+        return RoleMembers(count, role.size, held_back, needs)
+
+    def _count_each(
+        self, role: RoleSpec, step: Step, known: set[int], count: int
+    ) -> dict[int, int]:
+        """How many pods of each instance may start now: none beyond the count, or that back off.
+
+        An instance that is yet to come has the lowest free ordinal.
+        """
+        free = (ordinal for ordinal in range(count + len(known)) if ordinal not in known)
+        ordinals = [*sorted(known), *islice(free, max(0, count - len(known)))]
+        found = {}
+        for place, ordinal in enumerate(ordinals):
+            parts = step.waiting_parts.get(ordinal, frozenset())
+            waiting = sum(each.size for each in role.components if each.name in parts)
+            is_held = place >= count or ordinal in step.backing_off
+            found[ordinal] = 0 if is_held else role.size - waiting
+        return found
 
     def collect(self) -> Iterator[Action]:
         """Delete the gang objects of kinds that the group does not need any more."""

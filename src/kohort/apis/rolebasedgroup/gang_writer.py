@@ -9,14 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kohort.apis.api import Snapshot
-from kohort.apis.carriers.desired import has_changed
 from kohort.apis.facts import Whole
+from kohort.apis.gangs.changes import find_pruned_fields, is_changed, with_endings
 from kohort.apis.gangs.dialect import Dialect
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 from kohort.cluster.port import Address
-
-_COUNTS = ("minMember", "minResources", "subGroupPolicy", "subGroups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +41,24 @@ class GangWriter:
             why = f"{owner['kind']} {owner['name']} has no {kind.name}"
             yield Create(kind, namespace, wanted, why)
             return
-        is_mutable = self.dialect is not None and self.dialect.is_mutable
-        if not is_owned_by(held, owner["uid"]) or not is_mutable:
+        dialect = self.dialect
+        if dialect is None or not is_owned_by(held, owner["uid"]) or not dialect.is_mutable:
             return
         found: Object = held.decode().get("spec") or {}
+        fixed = find_pruned_fields(self.snapshot.pruned.get(kind, frozenset()))
+        if is_placed:
+            # A gang that another controller made may lack fields; now we add none.
+            fixed |= {key for key in wanted["spec"] if key not in dialect.counts}
+            fixed |= {key for key in dialect.counts if key not in found}
         change = {
-            key: wanted["spec"].get(key)
-            for key in dict.fromkeys((*_COUNTS, *wanted["spec"]))
-            if self._may_patch(kind, key, found, is_placed)
-            and has_changed(wanted["spec"].get(key), found.get(key))
+            key: with_endings(wanted["spec"].get(key), found.get(key))
+            for key in dict.fromkeys((*dialect.counts, *wanted["spec"]))
+            if key not in fixed and is_changed(wanted["spec"].get(key), found.get(key))
         }
         if change:
             body = {"metadata": {"uid": held.metadata.uid}, "spec": change}
             why = f"{kind.name} {name}: {', '.join(change)} differ"
             yield Patch(Address(kind, namespace, name), body, why=why)
-
-    def _may_patch(self, kind: Kind, key: str, found: Object, is_placed: bool) -> bool:
-        """Whether to patch a field: the API server keeps it, and no scheduled pod depends on it.
-
-        A gang that another controller made may lack fields; once a pod has a node we add none.
-        """
-        dropped = self.snapshot.pruned.get(kind, frozenset())
-        pruned = {path.removeprefix("spec.").split(".")[0].split("[")[0] for path in dropped}
-        if key in pruned:
-            return False
-        return not is_placed or (key in _COUNTS and key in found)
 
 
 def is_owned_by(held: Whole, uid: str) -> bool:

@@ -3,14 +3,15 @@ Why a gang waits: its object, its queue, and the domain that comes nearest to ho
 
 Room is counted with the arithmetic of the embedded cluster's scheduler, on the raw objects of any
 cluster: for that scheduler the answer is exact, for another one it is a good guess. The
-message of the scheduler in use stands beside it.
+message of the scheduler in use stands beside it. How many members are placed together is what the
+gang's object says; where there is none, it is the whole group.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kohort.apis.gangs.dialect import Dialect
-from kohort.apis.gangs.dialects.objects import find_objections
+from kohort.apis.gangs.dialects.objects import find_minimum, find_objections
 from kohort.cluster.node_labels import HOST, RACK, SPINE
 from kohort.cluster.objects import Kind, Object, annotations_of, labels_of
 from kohort.model.observed import Group
@@ -91,13 +92,12 @@ def _explain(picture: Picture, evidence: Evidence, found: _Waiting) -> Iterator[
         # Room is looked for only when these are out of the way.
         return
     missing = found.group.size - len(found.members)
-    gangs = picture.plan.gangs if picture.plan else ()
-    minima = {gang.ordinal: gang.minimum for gang in gangs}
-    needed = minima.get(found.group.ordinal, found.group.size)
+    needed = _find_minimum(evidence, found)
     if missing > 0 and len(found.members) < needed:
+        enough = "all" if needed >= found.group.size else str(needed)
         yield (
-            f"{missing} of {found.group.size} members do not exist yet, and a gang is placed only "
-            "when all do"
+            f"{missing} of {found.group.size} members do not exist yet, and the gang is placed "
+            f"only when {enough} do"
         )
     if not evidence.are_nodes_seen:
         yield "nodes may not be read, so room was not counted"
@@ -146,6 +146,13 @@ def _describe_object(evidence: Evidence, found: _Waiting, told: Collection[str])
 def _find_object(evidence: Evidence, found: _Waiting) -> Object | None:
     objects = evidence.objects.get(found.dialect.kinds[0])
     return None if objects is None else objects.get(found.name)
+
+
+def _find_minimum(evidence: Evidence, found: _Waiting) -> int:
+    """As many members as its object asks for; the whole group if nothing says it."""
+    obj = _find_object(evidence, found) if found.dialect.kinds else None
+    stored = find_minimum(obj) if obj is not None else None
+    return found.group.size if stored is None else stored
 
 
 def _find_hurdles(evidence: Evidence, found: _Waiting) -> Iterator[str]:

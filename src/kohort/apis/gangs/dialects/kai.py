@@ -4,8 +4,13 @@ Gangs for KAI: a PodGroup with subgroups, in a queue, by the levels of a Topolog
 KAI would derive groups from the owners of pods; an annotation keeps it from that. A
 Topology lists node labels from wide to narrow and has no numbers: the node itself is
 tier 0 here, whether it is listed or not, and each level above is one more. Where there
-are several Topologies, the workload names one. Members that are in no subgroup are in
-the one that KAI calls ``default``, which must be there beside the others.
+are several Topologies, the workload names one.
+
+Where there are subgroups, KAI asks for the minimum of each and not for that of the group, and does
+not see a pod whose subgroup is not there. So each subgroup is listed that a pod may name; one of
+which the gang needs no member has no minimum, and its pods are placed one by one as there is room.
+Members that are in no subgroup are in the one that KAI calls ``default``: it is listed where there
+are such members, for it would wait for them. No minimum is below 1, the least that is stored.
 """
 
 from collections.abc import Iterator
@@ -20,7 +25,7 @@ from kohort.apis.gangs.dialects.sentences import (
     lose_limit,
     name_priorities,
 )
-from kohort.apis.gangs.intent import Intent, Membership, SubgroupKind, Tier, Tiers
+from kohort.apis.gangs.intent import Intent, Membership, Tier, Tiers
 from kohort.cluster.objects import Object, name_of
 from kohort.model.placement import Pack, Strength
 
@@ -40,7 +45,7 @@ def _mark(pod: Object, membership: Membership, tiers: Tiers) -> Object:
 
 
 def _render(intent: Intent, tiers: Tiers) -> tuple[Object, ...]:
-    spec: Object = {"minMember": intent.gang.minimum}
+    spec: Object = {"minMember": max(1, intent.gang.minimum)}
     if intent.queue:
         spec["queue"] = intent.queue
     if intent.priority:
@@ -56,20 +61,16 @@ def _render(intent: Intent, tiers: Tiers) -> tuple[Object, ...]:
 def _write_parts(intent: Intent, tiers: Tiers) -> Iterator[Object]:
     for part in intent.parts:
         constraint = _write_pack(part.pack, intent, tiers)
-        for place, name in enumerate(part.names):
-            subgroup: Object = {"name": name, "minMember": part.size}
-            if place == 0:
-                subgroup["minMember"] += part.extra
+        for name, needed in part.minima.items():
+            subgroup: Object = {"name": name}
+            if needed:
+                subgroup["minMember"] = needed
             if constraint:
                 subgroup["topologyConstraint"] = dict(constraint)
             yield subgroup
-    others = intent.gang.size - sum(_count_members(part) for part in intent.parts)
-    if others > 0:
+    others = intent.gang.size - sum(sum(part.minima.values()) for part in intent.parts)
+    if others > 0 and not all(part.is_everywhere for part in intent.parts):
         yield {"name": DEFAULT_SUBGROUP, "minMember": others}
-
-
-def _count_members(part: SubgroupKind) -> int:
-    return part.size * part.count + part.extra
 
 
 def _write_pack(pack: Pack | None, intent: Intent, tiers: Tiers) -> Object:

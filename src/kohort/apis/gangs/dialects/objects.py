@@ -52,6 +52,14 @@ def write_group(
     }
 
 
+def find_minimum(obj: Object) -> int | None:
+    """How many members a gang's object asks for; None if it does not say so in a field we know."""
+    spec = obj.get("spec") or {}
+    gang = (spec.get("schedulingPolicy") or {}).get("gang") or {}
+    found = spec.get("minMember", gang.get("minCount"))
+    return found if isinstance(found, int) else None
+
+
 _SCHEDULED = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
 
 

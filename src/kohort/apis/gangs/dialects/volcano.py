@@ -116,8 +116,10 @@ def _write_clauses(intent: Intent) -> Object:
         clauses["priorityClassName"] = intent.priority
     if pack is not None:
         clauses["networkTopology"] = _write_pack(pack)
-    if intent.parts:
-        clauses["subGroupPolicy"] = [_write_part(part) for part in intent.parts]
+    # A policy is for subgroups of which all members come at once.
+    parts = [_write_part(part) for part in intent.parts if part.is_whole]
+    if parts:
+        clauses["subGroupPolicy"] = parts
     return clauses
 
 

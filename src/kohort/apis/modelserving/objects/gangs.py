@@ -7,7 +7,10 @@ of its instances a subgroup: all pods of an instance are placed together, and ne
 the user sets a rolePolicy. Only requests of containers count, as upstream counts them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import count as count_up
+from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from kohort.apis.gangs.dialect import NONE, Dialect
@@ -50,8 +53,17 @@ def count_minimum(spec: ServingSpec) -> int:
     return sum(role.size * count_instances(spec, role) for role in spec.roles)
 
 
-def make_intent(serving: Object, group: int, gang: Gang, dialect: Dialect) -> Intent:
-    """The gang of one group, from the object with the roles of the group's revision."""
+def make_intent(
+    serving: Object,
+    group: int,
+    gang: Gang,
+    dialect: Dialect,
+    instances: Mapping[str, Collection[int]] = MappingProxyType({}),
+) -> Intent:
+    """The gang of one group, from the object with the roles of the group's revision.
+
+    ``instances``: the ordinals of those that exist or are planned, by role.
+    """
     spec, name = read_spec(serving), names.group_name(name_of(serving), group)
     templates = [template for role in spec.roles for template in _templates_of(role)]
     return Intent(
@@ -64,7 +76,7 @@ def make_intent(serving: Object, group: int, gang: Gang, dialect: Dialect) -> In
         requests=sum_requests(_list_requests(spec)),
         queue=dialect.find_queue(labels_of(serving), annotations_of(serving)),
         schedulers=(spec.scheduler,),
-        parts=tuple(_list_subgroups(serving, spec)),
+        parts=tuple(_list_subgroups(serving, spec, instances)),
         shapes=len({str(template) for template in templates}),
     )
 
@@ -76,17 +88,28 @@ def _make_owner(serving: Object) -> Object:
     return reference
 
 
-def _list_subgroups(serving: Object, spec: ServingSpec) -> Iterator[SubgroupKind]:
+def _list_subgroups(
+    serving: Object, spec: ServingSpec, instances: Mapping[str, Collection[int]]
+) -> Iterator[SubgroupKind]:
     for role in spec.roles:
+        ordinals = _list_ordinals(role, instances.get(role.name, ()))
+        needed = count_instances(spec, role)
         yield SubgroupKind(
             name=role.name,
             key=labels.ROLE_ID,
             size=role.size,
-            count=count_instances(spec, role),
+            count=needed,
             selector={labels.NAME: name_of(serving), labels.ROLE: role.name},
             pack=read_pack(spec.role_topology),
             is_everywhere=True,
+            needs={o: role.size if at < needed else 0 for at, o in enumerate(ordinals)},
         )
+
+
+def _list_ordinals(role: RoleSpec, known: Collection[int]) -> list[int]:
+    """The ordinals of a role's instances: those known first, then the lowest that are to come."""
+    free = (ordinal for ordinal in count_up() if ordinal not in known)
+    return [*sorted(known), *islice(free, max(0, role.replicas - len(known)))]
 
 
 def _list_requests(spec: ServingSpec) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -8,7 +8,7 @@ scheduled together.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kohort.apis.api import Snapshot
@@ -47,6 +47,8 @@ class RoleMembers:
     instances: int
     size: int
     held: int = 0  # pods of these instances that may not start yet
+    # How many pods of each instance are in the gang now, by its ordinal.
+    needs: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def pods(self) -> int:
@@ -171,8 +173,7 @@ def _list_parts(
 ) -> Iterator[SubgroupKind]:
     for role in spec.roles:
         own = members.get(role.name)
-        if own is None or not own.pods or own.held or role.workload != labels.INSTANCE_SET:
-            # An instance that starts step by step is no subgroup: its pods do not exist at once.
+        if own is None or role.workload != labels.INSTANCE_SET or not (own.pods or own.needs):
             continue
         yield SubgroupKind(
             name=role.name,
@@ -181,6 +182,9 @@ def _list_parts(
             count=own.instances,
             selector={labels.GROUP_NAME: name_of(group), labels.ROLE_NAME: role.name},
             is_everywhere=True,
+            # The pods of an instance that starts step by step do not exist at once.
+            is_whole=bool(own.pods) and not own.held,
+            needs=own.needs,
         )
 
 

@@ -11,9 +11,10 @@ Kubernetes: a group without a gang policy places its pods one by one. The topolo
 label, always hard; a node without it takes none of the pods. All pods of a group must have one
 priority.
 
-KAI: levels of a Topology are required or preferred, and subgroups have names. The subgroup that
-KAI calls ``default`` is that of the pods which name none; its members are counted in the group's
-own minimum.
+KAI: levels of a Topology are required or preferred, and subgroups have names. Where there are
+subgroups, their minima count and the group's own does not: one without a minimum is placed when
+there is room. A pod that names none is in the one that KAI calls ``default``; a pod whose subgroup
+is not there is not seen at all.
 
 The scheduler plugins, Koordinator and Kueue have few fields. Koordinator takes its gangs from
 objects or from annotations of pods alone; Kueue has only labels and annotations of pods. Its
@@ -205,14 +206,12 @@ def read_kai(obj: Object, kind: Kind) -> GangSpec:
     spec: Object = obj.get("spec") or {}
     metadata = metadata_of(obj)
     constraint: Object = spec.get("topologyConstraint") or {}
-    parts: list[Object] = [
-        part for part in spec.get("subGroups") or () if part.get("name") != DEFAULT_SUBGROUP
-    ]
+    parts: list[Object] = list(spec.get("subGroups") or ())
     constraints = [constraint, *(part.get("topologyConstraint") or {} for part in parts)]
     topology = next((each["topology"] for each in constraints if each.get("topology")), "")
     return GangSpec(
         key=GangKey(KAI, namespace_of(obj), name_of(obj)),
-        minimum=int(spec.get("minMember") or 1),
+        minimum=sum(map(_count_part, parts)) if parts else int(spec.get("minMember") or 1),
         kind=kind,
         uid=metadata.get("uid", ""),
         created=metadata.get("creationTimestamp", ""),
@@ -221,6 +220,7 @@ def read_kai(obj: Object, kind: Kind) -> GangSpec:
         limit=_read_kai_limit(constraint),
         domains=(KAI, topology),
         policies=tuple(_read_part(part) for part in parts),
+        is_closed=bool(parts),
         status=obj.get("status") or {},
     )
 
@@ -234,11 +234,17 @@ def _read_kai_limit(raw: Object) -> Limit | None:
 
 
 def _read_part(raw: Object) -> SubgroupPolicy:
-    name = raw.get("name", "")
-    selector = LabelSelector((Requirement(SUBGROUP_NAME, "In", (name,)),))
-    size = int(raw.get("minMember") or 1)
+    name, size = raw.get("name", ""), _count_part(raw)
     limit = _read_kai_limit(raw.get("topologyConstraint") or {})
-    return SubgroupPolicy(name, (SUBGROUP_NAME,), size, 1, selector, limit)
+    if name == DEFAULT_SUBGROUP:
+        unnamed = LabelSelector((Requirement(SUBGROUP_NAME, "DoesNotExist"),))
+        return SubgroupPolicy(name, (), size, min(1, size), unnamed, limit)
+    selector = LabelSelector((Requirement(SUBGROUP_NAME, "In", (name,)),))
+    return SubgroupPolicy(name, (SUBGROUP_NAME,), size, min(1, size), selector, limit)
+
+
+def _count_part(raw: Object) -> int:
+    return int(raw.get("minMember") or 0)
 
 
 GroupName = tuple[str, str]

@@ -60,7 +60,7 @@ class SubgroupPolicy:
 
     name: str
     keys: tuple[str, ...]
-    size: int = 1
+    size: int = 1  # 0: its members are placed one by one, once the gang has its minimum
     needed: int = 0
     selector: LabelSelector = EVERYTHING
     limit: Limit | None = None
@@ -82,6 +82,7 @@ class GangSpec:
     limit: Limit | None = None
     domains: DomainSource = HYPERNODES
     policies: tuple[SubgroupPolicy, ...] = ()
+    is_closed: bool = False  # whether members outside all policies neither count nor are placed
     is_uniform: bool = False  # whether all members must have one priority
     annotations: Mapping[str, str] = field(default_factory=dict)
     status: Object = field(default_factory=dict)

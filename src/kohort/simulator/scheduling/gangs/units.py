@@ -50,18 +50,20 @@ class Builder:
     """Builds the units of one gang."""
 
     def __init__(self, gang: Gang, spec: GangSpec, layout: Layout, mask: Mask) -> None:
-        self._gang = gang
         self._spec = spec
         self._layout = layout
         self._mask = mask
-        self._waiting = gang.candidates()
-        self._standing = gang.standing()
-        self.needed = max(0, spec.minimum - gang.count())
+        candidates, standing = gang.candidates(), gang.standing()
+        self._strangers = [pod for pod in candidates if not _is_seen(pod, spec)]
+        self._waiting = [pod for pod in candidates if _is_seen(pod, spec)]
+        self._standing = [pod for pod in standing if _is_seen(pod, spec)]
+        self._count = len(self._standing) + gang.succeeded()
+        self.needed = max(0, spec.minimum - self._count)
         self.window = spec.limit.resolve(layout.forest) if spec.limit else None
 
     def find_refusal(self) -> Refusal | None:
         """What the gang lacks before a search for room makes sense; None if nothing."""
-        present = len(self._waiting) + self._gang.count()
+        present = len(self._waiting) + self._count
         if present < self._spec.minimum:
             return Refusal(
                 NOT_ENOUGH_TASKS,
@@ -102,7 +104,7 @@ class Builder:
         """One unit of all waiting members."""
         loose, parts = self._split()
         ready = Counter(part.policy.name for part in parts if not part.needed)
-        complete = [part for part in parts if part.is_complete and part.waiting]
+        complete = [p for p in parts if p.is_complete and p.waiting and p.policy.size]
         standing = Counter(pod.role for pod in self._standing)
         return Unit(
             batches=self._batch(self._rank(loose), self.needed),
@@ -143,7 +145,7 @@ class Builder:
         return units
 
     def find_incomplete(self) -> Refusal | None:
-        """The first subgroup that lacks members to start."""
+        """The first subgroup that lacks members to start, or is not there."""
         for part in self._split()[1]:
             if part.waiting and not part.is_complete:
                 present, size = len(part.waiting) + len(part.standing), part.policy.size
@@ -152,10 +154,14 @@ class Builder:
                     f"Not enough valid pods of a subgroup of {part.policy.name}, "
                     f"valid: {present}, min: {size}",
                 )
+        if self._strangers:
+            return Refusal(NOT_ENOUGH_OF_TASK, "the subgroup that a pod names does not exist")
         return None
 
     def may_join(self, pod: Demand) -> bool:
         """Whether a member may start without waiting for others: its subgroup has started."""
+        if pod in self._strangers:
+            return False
         return all(pod not in part.waiting or not part.needed for part in self._split()[1])
 
     def _build_part(self, part: _Subgroup) -> Unit:
@@ -216,6 +222,10 @@ class Builder:
             )
             for _, pods in sorted(groups.items(), key=lambda item: item[0][0] is True)
         )
+
+
+def _is_seen(pod: Demand, spec: GangSpec) -> bool:
+    return not spec.is_closed or find_policy(pod, spec.policies) is not None
 
 
 def find_policy(pod: Demand, policies: Iterable[SubgroupPolicy]) -> SubgroupPolicy | None:
