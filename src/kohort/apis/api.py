@@ -114,8 +114,7 @@ class Snapshot:
     # Groups as the last reconcile read them: a cache that saves time and changes no result.
     group_cache: GroupCache[Any] = field(default_factory=GroupCache)
     tiers: Mapping[str, Tiers] = field(default_factory=dict)  # by the name of the dialect
-    # The objects that the tiers were read from; a dialect whose objects the operator cannot see
-    # is missing here.
+    # What the tiers were read from; without dialects whose objects the operator cannot see.
     tier_objects: Mapping[str, TierObjects] = field(default_factory=dict)
     # Fields of gang objects that the API server dropped; a kind that the operator has not yet
     # written is missing here.
