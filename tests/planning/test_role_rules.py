@@ -90,6 +90,34 @@ def test_all_roles_that_the_skew_allows_advance_in_one_step(skew: Skew):
     assert {role: len(step.retire) for role, step in steps.items()} == {"a": 1, "b": 1, "c": 1}
 
 
+@pytest.mark.parametrize("names", [("wide", "narrow"), ("narrow", "wide")], ids=str)
+def test_a_role_that_one_skew_holds_back_bounds_others_by_another(names):
+    """The order of the rules decided: the second lost its slowest role, and bounded nothing."""
+    rules = {
+        "wide": Rule("wide", ("p", "d"), update_skew=Skew(share=0.1)),
+        "narrow": Rule("narrow", ("d", "r"), update_skew=Skew(share=0.25)),
+    }
+    sizes = {"p": 10, "d": 4, "r": 4}
+    lines = dict(start(sizes).lines)
+    lines["d"] = ((0, (OLD, READY)), (1, (OLD, READY)), (2, (OLD, READY)), (3, (NEW, READY)))
+    asked = workload(sizes, *(rules[name] for name in names), unavailable=4)
+    steps = steps_of(World(tuple(lines.items())), asked)
+    assert {role: len(step.retire) for role, step in steps.items()} == {"p": 1, "d": 0, "r": 1}
+
+
+def test_three_roles_under_two_skews_all_come_to_their_end():
+    rules = (
+        Rule("wide", ("a", "b"), update_skew=Skew(share=0.1)),
+        Rule("narrow", ("b", "c"), update_skew=Skew(share=0.5)),
+    )
+    asked = workload({"a": 2, "b": 1, "c": 2}, *rules)
+
+    def check(before: World, after: World, role: str) -> str:
+        return ""
+
+    assert not search(start({"a": 2, "b": 1, "c": 2}), lambda w: steps_of(w, asked), check, is_over)
+
+
 def test_an_ordered_rule_updates_nothing_of_the_second_before_the_first_is_done():
     sizes = {"a": 2, "b": 2}
     asked = workload(sizes, Rule("first a", ("a", "b"), is_ordered=True), unavailable=2)

@@ -107,10 +107,11 @@ def plan_bounds(
     """The bounds of each role that a rule names, given the roles that startup order holds."""
     found: dict[str, Bounds] = {}
     held = {role.role: role for role in group.roles}
-    # Ordered rules come first: a role that they hold back must not count as the slowest.
+    held_back: set[str] = set()
+    # Ordered rules come first: a role that they hold back must not count as the slowest. One that
+    # a skew holds back counts in the next rule, for it goes on as soon as the slowest has.
     for rule in sorted(workload.rules, key=lambda rule: not rule.is_ordered):
         counts = [_count(held[name], rule, workload) for name in rule.roles if name in held]
-        held_back = {role for role, bounds in found.items() if bounds.updated_max == 0}
         ordered = held_back.union(unsteady)
         growing = [c for c in counts if c.role not in waiting]
         for given in (_bound_updates(rule, counts, ordered), _bound_growth(rule, growing)):
@@ -118,6 +119,8 @@ def plan_bounds(
                 named = tuple(_name(blocker, group, role) for blocker in own.blockers)
                 bounds = Bounds(own.updated_max, own.count_max, named)
                 found[role] = found.get(role, NO_BOUNDS).join(bounds)
+                if rule.is_ordered and found[role].updated_max == 0:
+                    held_back.add(role)
     return found
 
 
