@@ -390,9 +390,8 @@ class Api:
     def writes_with(self, settings: Settings) -> tuple[Grant, ...]:
         """The RBAC rights that the actions of an operator with these settings need."""
         gangs = settings.gangs if self.watch_gangs is not None else ()
-        kinds = [k for d in gangs for k in d.kinds if self.deletes_gangs]
-        grants = [grant for d in gangs for grant in d.grants]
-        return (*self.writes, *grants, *(Grant(k, ("delete",)) for k in dict.fromkeys(kinds)))
+        gone = {k: Grant(k, ("delete",)) for d in gangs for k in d.kinds if self.deletes_gangs}
+        return (*self.writes, *(grant for d in gangs for grant in d.grants), *gone.values())
 
     def reads_with(self, settings: Settings) -> tuple[Kind, ...]:
         """The kinds that an operator with these settings reads to learn the cluster's tiers."""
