@@ -1,5 +1,7 @@
 """The strategy manager: registration, the selection flow chart arrow by arrow, and its errors."""
 
+from importlib.metadata import EntryPoint
+
 import pytest
 from isvc_builders import planned, rbg, resolved, service
 
@@ -184,15 +186,39 @@ def test_an_entry_point_may_be_a_class_or_a_value():
         read_strategy("x", object())
 
 
-def test_strategies_of_other_packages_stand_between_the_two(monkeypatch):
-    class Point:
-        name = "mine"
-
-        def load(self):
-            return Recorded("Mine", True)
-
+def load_with(monkeypatch, *points: EntryPoint):
     where = "kohort.apis.inferenceservice.strategies.registry.entry_points"
-    monkeypatch.setattr(where, lambda group: [Point()])
-    found = load_manager.__wrapped__()
+    monkeypatch.setattr(where, lambda group: list(points))
+    return load_manager.__wrapped__()
+
+
+def point_at(place: str) -> EntryPoint:
+    return EntryPoint("mine", f"{__name__}:{place}", ENTRY_POINTS)
+
+
+MINE, SECOND, NAMELESS = (
+    Recorded("Mine", True),
+    Recorded("SingleComponent", True),
+    Recorded("", True),
+)
+
+
+def test_strategies_of_other_packages_stand_between_the_two(monkeypatch):
+    found = load_with(monkeypatch, point_at("MINE"), point_at("MINE"))
     names = [s.get_strategy_name() for s in found.list_strategies()]
     assert names == ["RBG", "Mine", "SingleComponent"]
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("SECOND", "ValueError: the name SingleComponent is taken"),
+        ("NAMELESS", "ValueError: a strategy needs a name: Recorded has none"),
+        ("ABSENT", "AttributeError: .* has no attribute 'ABSENT'"),
+        ("pytest", "ValueError: entry point mine of .* is no WorkloadStrategy"),
+    ],
+)
+def test_a_strategy_that_cannot_be_used_is_told_in_the_status(monkeypatch, place, why):
+    """It was an exception in each reconcile of every service."""
+    with pytest.raises(ServiceError, match=f"^workload strategy mine of another package.*{why}"):
+        load_with(monkeypatch, point_at(place))

@@ -146,14 +146,29 @@ def _explain(strategy: WorkloadStrategy, modes: ComponentDeploymentModes) -> Str
 
 @cache
 def load_manager() -> WorkloadStrategyManager:
-    """The manager with RBG, then other packages' strategies by name, then SingleComponent."""
-    manager = WorkloadStrategyManager()
+    """
+    The manager with RBG, then other packages' strategies in the order of their entry points, then
+    SingleComponent.
+
+    Raises ServiceError for an entry point that cannot be used: which services its strategy is for
+    is not known, so that none is planned without it. An entry point listed twice counts once.
+    """
+    manager, last = WorkloadStrategyManager(), SingleComponentStrategy()
     manager.register_strategy(RBGStrategy())
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
-        strategy = read_strategy(point.name, point.load())
-        if manager.find_strategy(strategy.get_strategy_name()) is None:
+        try:
+            strategy = read_strategy(point.name, point.load())
+            found = manager.find_strategy(strategy.get_strategy_name())
+            if type(strategy) is type(last) or type(strategy) is type(found):
+                continue
+            if strategy.get_strategy_name() == last.get_strategy_name():
+                raise ValueError(f"the name {last.get_strategy_name()} is taken")
             manager.register_strategy(strategy)
-    manager.register_strategy(SingleComponentStrategy())
+        except Exception as error:
+            why = f"workload strategy {point.name} of another package cannot be used"
+            text = f"{why}: {type(error).__name__}: {error}"
+            raise ServiceError(reasons.STRATEGY, text) from error
+    manager.register_strategy(last)
     return manager
 
 
