@@ -94,8 +94,7 @@ def list_defects(api: str) -> set[str]:
 
 
 def find_api(path: Path) -> str:
-    is_group = "rolebasedgroup" in name_of(path) or path.name == "test_group_cases.py"
-    return "RoleBasedGroup" if is_group else "ModelServing"
+    return "RoleBasedGroup" if "rolebasedgroup" in name_of(path) else "ModelServing"
 
 
 def test_nothing_points_outside_of_the_repository():
