@@ -237,6 +237,7 @@ class _Crash:
     pod: str
     component: str
     at: float
+    images: tuple[str, ...]
     ready_at: float | None = None
 
 
@@ -274,10 +275,12 @@ class ServiceStatus(Status):
         uid, held = pod["metadata"]["uid"], self._crashes.pop(pod["metadata"]["uid"], None)
         if commit.new is None or is_leaving(pod) or has_ended(pod):
             return
+        images = tuple(each["image"] for each in pod["spec"]["containers"])
         if _is_crashing(pod):
-            at = held.at if held else commit.at
-            self._crashes[uid] = _Crash(commit.name, labels_of(pod).get(COMPONENT, ""), at)
-        elif held is not None and is_ready(pod):
+            found = _Crash(commit.name, labels_of(pod).get(COMPONENT, ""), commit.at, images)
+            self._crashes[uid] = replace(held, ready_at=None) if held else found
+        elif held is not None and is_ready(pod) and images == held.images:
+            # With other images, as after an update in place, it is over as with another pod.
             ready_at = commit.at if held.ready_at is None else held.ready_at
             self._crashes[uid] = replace(held, ready_at=ready_at)
 

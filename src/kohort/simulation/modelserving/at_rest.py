@@ -82,18 +82,33 @@ def _list_in_objects(scene: Scene, groups: list[Group]) -> Iterator[str]:
         for r in truth.objects[kinds.CONTROLLER_REVISION].values()
     }
     used = {revision for group in groups for revision in group.revisions}
-    if not used <= keys | _list_forgotten(scene):
+    if not used <= keys | _list_forgotten(scene, groups):
         yield f"revisions {sorted(keys)}, and pods of {sorted(used)}"
     if more_kinds := [kind.name for kind in CHILDREN if kind not in _MADE and truth.objects[kind]]:
         yield f"there are {more_kinds}"
 
 
-def _list_forgotten(scene: Scene) -> set[str]:
-    """Revisions that a client may have deleted, and that only a partition keeps in use."""
-    kind = kinds.CONTROLLER_REVISION.name
+def _list_forgotten(scene: Scene, groups: list[Group]) -> set[str]:
+    """
+    Revisions that a client may have deleted, and that the rollout leaves in use.
+
+    Those are of units that a partition keeps and, where roles roll by themselves, of instances
+    of roles that are the same in both revisions.
+    """
+    kind, workload = kinds.CONTROLLER_REVISION.name, scene.truth.workload
     if all((f.name, f.value) != ("delete-child", kind) for f in scene.scenario.faults):
         return set()
-    return {revision for unit in list_kept(scene.truth) for revision in unit.revisions}
+    units = list(list_kept(scene.truth))
+    if workload is not None and rolls_by_role(workload):
+        found = [
+            i
+            for g in groups
+            if isinstance(g, ServingGroup)
+            for own in g.instances.values()
+            for i in own
+        ]
+        units += [instance for instance in found if not is_old(instance, workload["spec"])]
+    return {revision for unit in units for revision in unit.revisions}
 
 
 _MADE = (kinds.POD, kinds.SERVICE, kinds.CONTROLLER_REVISION)
