@@ -16,7 +16,7 @@ from bench.loads import make_request, send
 from bench.objects import make_pod
 from bench.processes import Cluster, cluster, pin
 from kohort.apiserver.api.api import ApiServer
-from kohort.apiserver.api.requests import ListOptions, Patch, WriteOptions
+from kohort.apiserver.api.requests import ListOptions, PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.port import PatchType
 
@@ -71,7 +71,7 @@ async def _inside(sizes: tuple[int, ...]) -> dict[int, _Costs]:
 async def _cost_inside(api: ApiServer, size: int) -> _Costs:
     names = [f"pod-{number * size // 300:05d}" for number in range(300)]
     pods = api.target(kinds.POD, "default")
-    patch = Patch(PatchType.MERGE, {"metadata": {"labels": {"size": str(size)}}})
+    patch = PatchBody(PatchType.MERGE, {"metadata": {"labels": {"size": str(size)}}})
 
     async def create(name: str) -> None:
         await api.create(pods, make_pod(f"{name}-{size}"), _OPTIONS)

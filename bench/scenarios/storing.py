@@ -14,7 +14,7 @@ from bench.events import run
 from bench.figures import Figure
 from bench.inside import make_api
 from bench.objects import make_config, make_pod
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.apiserver.store.store import Store
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
@@ -76,18 +76,18 @@ async def _measure_api(count: int) -> list[Figure]:
         await api.create(pods, make_pod(name, kilobytes=5), _OPTIONS)
 
     async def label(name: str) -> None:
-        patch = Patch(PatchType.MERGE, {"metadata": {"labels": {"step": "2"}}})
+        patch = PatchBody(PatchType.MERGE, {"metadata": {"labels": {"step": "2"}}})
         await api.patch(api.target(kinds.POD, "default", name), patch, _OPTIONS)
 
     async def phase(name: str) -> None:
-        patch = Patch(PatchType.MERGE, {"status": {"phase": "Running"}})
+        patch = PatchBody(PatchType.MERGE, {"status": {"phase": "Running"}})
         await api.patch(api.target(kinds.POD, "default", name, "status"), patch, _OPTIONS)
 
     async def apply(name: str) -> None:
         body = {"metadata": {"name": name, "labels": {"applied": "yes"}}}
         options = WriteOptions(manager="applier", force=True)
         await api.patch(
-            api.target(kinds.POD, "default", name), Patch(PatchType.APPLY, body), options
+            api.target(kinds.POD, "default", name), PatchBody(PatchType.APPLY, body), options
         )
 
     return [

@@ -2,7 +2,7 @@
 
 from operator_lab import Lab
 
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import PatchType
@@ -15,7 +15,7 @@ async def edit_as(
 ) -> None:
     """A strategic merge patch by that manager."""
     target = lab.api.target(kind, lab.namespace, name)
-    patch = Patch(PatchType.STRATEGIC, body)
+    patch = PatchBody(PatchType.STRATEGIC, body)
     await lab.api.patch(target, patch, WriteOptions(manager=manager))
 
 

@@ -23,7 +23,7 @@ from kohort.apis.api import DEFAULTS, Api, Settings
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apiserver.api.admission import NoAdmission, Review
 from kohort.apiserver.api.api import ApiServer
-from kohort.apiserver.api.requests import DeleteOptions, Patch, Target, WriteOptions
+from kohort.apiserver.api.requests import DeleteOptions, PatchBody, Target, WriteOptions
 from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster import kinds
 from kohort.cluster.errors import InternalError
@@ -273,7 +273,7 @@ class Lab:
 
     async def edit(self, name: str, *operations: Object, kind: Kind = LWS) -> None:
         target = self.api.target(kind, self.namespace if kind.namespaced else "", name)
-        await self.api.patch(target, Patch(PatchType.JSON, list(operations)), WriteOptions())
+        await self.api.patch(target, PatchBody(PatchType.JSON, list(operations)), WriteOptions())
 
     async def delete(self, kind: Kind, name: str, **options: Any) -> None:
         target = self.api.target(kind, self.namespace, name)

@@ -8,7 +8,7 @@ import pytest
 from operator_lab import Lab
 
 from gadget_api import GADGET, GADGETS, PART, PROFILE, make_gadget, make_part, make_profile
-from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.apiserver.api.requests import DeleteOptions, PatchBody, WriteOptions
 from kohort.cluster.kinds import EVENT
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import PatchType
@@ -33,7 +33,7 @@ def status_of(lab: Lab, kind: Kind = GADGET, name: str = "g") -> Object:
 
 async def merge(lab: Lab, kind: Kind, name: str, **body: Any) -> None:
     target = lab.api.target(kind, lab.namespace if kind.namespaced else "", name)
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions())
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions())
 
 
 async def test_a_profile_that_changes_reconciles_the_workloads_that_use_it_and_no_others(lab):
@@ -120,7 +120,7 @@ async def test_a_status_of_a_part_that_another_client_wrote_over_is_put_back(lab
     await lab.apply(make_part("a", 3))
     await lab.run(5)
     target = replace(lab.api.target(PART, "default", "a"), subresource="status")
-    spoiled = Patch(PatchType.MERGE, {"status": {"number": 9, "colour": "odd"}})
+    spoiled = PatchBody(PatchType.MERGE, {"status": {"number": 9, "colour": "odd"}})
     await lab.api.patch(target, spoiled, WriteOptions())
     await lab.run(5)
     assert status_of(lab, PART, "a") == {"number": 3}

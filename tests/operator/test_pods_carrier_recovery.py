@@ -6,7 +6,7 @@ import pytest
 from operator_lab import LWS, Lab
 from pods_truth import PodTruth, is_serving, make, names, uids
 
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.cluster.port import PatchType
@@ -39,7 +39,7 @@ async def end(lab: Lab, name: str, phase: str) -> None:
     """Let a pod end, as an eviction or a node's end leaves it."""
     status = {"phase": phase, "reason": "Evicted", "containerStatuses": None, "conditions": None}
     target = lab.api.target(kinds.POD, "default", name, "status")
-    patch = Patch(PatchType.MERGE, {"status": status})
+    patch = PatchBody(PatchType.MERGE, {"status": status})
     await lab.api.patch(target, patch, WriteOptions(manager="kubelet"))
 
 
@@ -62,7 +62,7 @@ async def test_a_member_that_restarts_takes_its_group_along(lab: Lab):
     before = await start(lab)
     statuses = [{"name": "engine", "restartCount": 1, "image": "", "imageID": "", "ready": True}]
     target = lab.api.target(kinds.POD, "default", "x-1-1", "status")
-    patch = Patch(PatchType.MERGE, {"status": {"containerStatuses": statuses}})
+    patch = PatchBody(PatchType.MERGE, {"status": {"containerStatuses": statuses}})
     await lab.api.patch(target, patch, WriteOptions())
     await lab.run(120)
     assert changed(lab, before) == GROUP

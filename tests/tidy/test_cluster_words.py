@@ -12,7 +12,6 @@ from source_files import CODE, FUNCTIONS, SOURCE, name_of, parse
 WORDS = sorted((SOURCE / "cluster").glob("*.py"))
 OTHER_THINGS = {
     "apiserver/api/reads/watches.py WatchEvent": "an event with its bytes, for the wire",
-    "apiserver/api/requests.py Patch": "the body of a request; the operator's is an action",
     "apiserver/api/context.py show": "a stored object in the version of a request",
     "apiserver/api/writes/storage.py put": "an object into the store",
     "apiserver/protobuf/decode.py read_time": "a time in a message of bytes",

@@ -5,7 +5,7 @@ Every object is made only if it is missing, so a store that was kept is opened a
 """
 
 from kohort.apiserver.api.api import ApiServer
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.apiserver.resources.settings import SYSTEM_PRIORITIES
 from kohort.cluster import kinds
 from kohort.cluster.errors import AlreadyExists
@@ -38,7 +38,7 @@ async def make_missing(api: ApiServer, kind: Kind, body: Object, namespace: str 
     if "status" in body and kind not in (kinds.NODE, kinds.DEFINITION):
         # A create drops the status of kinds with a status subresource.
         target = api.target(kind, namespace, body["metadata"]["name"], "status")
-        patch = Patch(PatchType.MERGE, {"status": body["status"]})
+        patch = PatchBody(PatchType.MERGE, {"status": body["status"]})
         await api.patch(target, patch, _OPTIONS)
 
 

@@ -17,7 +17,7 @@ from kohort.apiserver.api.requests import (
     Answer,
     DeleteOptions,
     ListOptions,
-    Patch,
+    PatchBody,
     Target,
     User,
     WriteOptions,
@@ -75,7 +75,7 @@ class InProcessCluster:
         force: bool = False,
     ) -> Object:
         """Patch an object; returns the object as stored."""
-        content = Patch(form, orjson.loads(orjson.dumps(patch)))
+        content = PatchBody(form, orjson.loads(orjson.dumps(patch)))
         options = self._options(manager, force=force)
         with _errors_by_code():
             return _read(await self.api.patch(self._place(address), content, options))

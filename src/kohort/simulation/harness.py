@@ -14,7 +14,7 @@ from kohort.apiserver.api.api import ApiServer
 from kohort.apiserver.api.requests import (
     Answer,
     DeleteOptions,
-    Patch,
+    PatchBody,
     Target,
     User,
     WriteOptions,
@@ -235,7 +235,7 @@ class Harness:
     async def patch(self, kind: Kind, name: str, patch: Object, part: str = "") -> None:
         """Change part of an object."""
         target = self.api.target(kind, NAMESPACE if kind.namespaced else "", name, part)
-        body = Patch(PatchType.MERGE, patch)
+        body = PatchBody(PatchType.MERGE, patch)
         await self._insist(lambda: self.api.patch(target, body, USER))
 
     async def edit_workload(self, write: Callable[[Object], Object]) -> None:
@@ -245,7 +245,7 @@ class Harness:
         async def ask() -> None:
             workload = self.truth.workload
             if workload is not None:
-                body = Patch(PatchType.MERGE, {"spec": write(workload)})
+                body = PatchBody(PatchType.MERGE, {"spec": write(workload)})
                 await self.api.patch(target, body, USER)
 
         await self._insist(ask)

@@ -21,7 +21,7 @@ from cryptography.x509.oid import NameOID
 from kohort.apiserver.admission.webhooks import Webhooks
 from kohort.apiserver.api.api import ApiServer
 from kohort.apiserver.api.registry import Registry
-from kohort.apiserver.api.requests import Answer, DeleteOptions, Patch, WriteOptions
+from kohort.apiserver.api.requests import Answer, DeleteOptions, PatchBody, WriteOptions
 from kohort.apiserver.resources.builtin import builtin_resources
 from kohort.apiserver.store.store import Store
 from kohort.cluster import kinds
@@ -73,7 +73,7 @@ class World:
 
     async def merge(self, name: str, patch: Object, kind: Kind = kinds.CONFIG_MAP) -> Object:
         target = self.api.target(kind, "lab" if kind.namespaced else "", name)
-        answer = await self.api.patch(target, Patch(PatchType.MERGE, patch), WriteOptions())
+        answer = await self.api.patch(target, PatchBody(PatchType.MERGE, patch), WriteOptions())
         return orjson.loads(answer.raw)
 
     async def delete(self, name: str, kind: Kind = kinds.CONFIG_MAP) -> Answer:

@@ -8,7 +8,7 @@ import orjson
 
 from kohort.apiserver.api.api import ApiServer
 from kohort.apiserver.api.registry import Registry
-from kohort.apiserver.api.requests import DeleteOptions, ListOptions, Patch, WriteOptions
+from kohort.apiserver.api.requests import DeleteOptions, ListOptions, PatchBody, WriteOptions
 from kohort.apiserver.resources.builtin import builtin_resources
 from kohort.apiserver.store.store import Store
 from kohort.cluster import kinds
@@ -48,7 +48,7 @@ class Bench:
 
     async def patch(self, kind: Kind, name: str, form: PatchType, patch: Any, part="", **options):
         target = self.target(kind, name, part)
-        answer = await self.api.patch(target, Patch(form, patch), WriteOptions(**options))
+        answer = await self.api.patch(target, PatchBody(form, patch), WriteOptions(**options))
         return orjson.loads(answer.raw)
 
     async def delete(self, kind: Kind, name: str, **options: Any):

@@ -5,7 +5,7 @@ from edits import edit_as, set_image
 from operator_lab import Lab, make_lws
 from operator_truth import Budget, Truth
 
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import find_condition
 from kohort.cluster.port import PatchType
@@ -104,7 +104,7 @@ async def test_a_number_of_workers_that_another_client_set_is_put_back_and_named
     truth.promise(Budget(4, lost=1))
     before = {pod["metadata"]["name"] for pod in lab.all(kinds.POD)}
     target = lab.api.target(kinds.STATEFUL_SET, lab.namespace, "x-1", "scale")
-    patch = Patch(PatchType.MERGE, {"spec": {"replicas": replicas}})
+    patch = PatchBody(PatchType.MERGE, {"spec": {"replicas": replicas}})
     await lab.api.patch(target, patch, WriteOptions(manager="kubectl"))
     await lab.run(5)
     await rest(lab)

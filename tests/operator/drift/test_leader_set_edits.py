@@ -10,7 +10,7 @@ from operator_lab import set_image as set_own_image
 from operator_truth import Budget, Truth
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET as API
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition
 from kohort.cluster.port import PatchType
@@ -352,7 +352,7 @@ async def test_a_variable_that_another_client_took_away_comes_back(lab: Lab):
 async def scale(lab: Lab, replicas: int) -> None:
     """``kubectl scale sts/x --replicas=N``."""
     target = lab.api.target(kinds.STATEFUL_SET, lab.namespace, "x", "scale")
-    patch = Patch(PatchType.MERGE, {"spec": {"replicas": replicas}})
+    patch = PatchBody(PatchType.MERGE, {"spec": {"replicas": replicas}})
     await lab.api.patch(target, patch, WriteOptions(manager="kubectl"))
 
 

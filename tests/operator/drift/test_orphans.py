@@ -10,7 +10,7 @@ from pods_truth import PodTruth
 
 from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset.verbs import VERBS
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition, find_controller, uid_of
 from kohort.cluster.port import PatchType
@@ -185,7 +185,7 @@ async def forge(lab: Lab, name: str) -> None:
     status = {"phase": "Failed"}
     await lab.api.patch(
         lab.api.target(kinds.POD, "default", name, "status"),
-        Patch(PatchType.MERGE, {"status": status}),
+        PatchBody(PatchType.MERGE, {"status": status}),
         WriteOptions(manager="user"),
     )
 

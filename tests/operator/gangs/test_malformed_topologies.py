@@ -7,7 +7,7 @@ from operator_lab import Lab
 from topology_lab import find_degraded, make_packed, open_topology_lab
 
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.port import PatchType
 from kohort.controller.caches.informers import Reports
@@ -29,7 +29,7 @@ class Told(Reports):
 async def add_bad(lab: Lab, spec: Any) -> None:
     definition = lab.api.target(kinds.DEFINITION, "", "hypernodes.topology.volcano.sh")
     path = "/spec/versions/0/schema/openAPIV3Schema"
-    loosen = Patch(PatchType.JSON, [{"op": "replace", "path": path, "value": ANYTHING}])
+    loosen = PatchBody(PatchType.JSON, [{"op": "replace", "path": path, "value": ANYTHING}])
     await lab.api.patch(definition, loosen, WriteOptions())
     head = {"apiVersion": HYPER_NODE.api_version, "kind": HYPER_NODE.name}
     body = {**head, "metadata": {"name": "bad"}, "spec": spec}

@@ -9,7 +9,7 @@ from kohort.apis.api import Settings
 from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE, POD_GROUP, QUEUE
 from kohort.apis.leaderworkerset import labels
-from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.apiserver.api.requests import DeleteOptions, PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition
 from kohort.cluster.port import PatchType
@@ -70,7 +70,7 @@ async def bind(lab: Lab, pod: str, node: str) -> None:
 
 async def move(lab: Lab, node: str, rack: str) -> None:
     """Put a node into a rack, by its label."""
-    change = Patch(PatchType.MERGE, {"metadata": {"labels": {"rack": rack}}})
+    change = PatchBody(PatchType.MERGE, {"metadata": {"labels": {"rack": rack}}})
     await lab.api.patch(lab.api.target(kinds.NODE, "", node), change, WriteOptions())
 
 

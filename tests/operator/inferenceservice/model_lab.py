@@ -9,7 +9,7 @@ from kohort.apis.api import DEFAULTS
 from kohort.apis.inferenceservice import kinds as ome
 from kohort.apis.inferenceservice.accelerator_class import ACCELERATOR_CLASS
 from kohort.apis.inferenceservice.base_model import BASE_MODEL, CLUSTER_BASE_MODEL
-from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.apiserver.api.requests import DeleteOptions, PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object, labels_of, name_of
 from kohort.cluster.port import PatchType
@@ -80,7 +80,7 @@ class ModelLab(Lab):
 
     async def change(self, kind: Kind, name: str, patch: Object, namespace: str = "") -> None:
         target = self.api.target(kind, namespace, name)
-        await self.api.patch(target, Patch(PatchType.MERGE, patch), WriteOptions())
+        await self.api.patch(target, PatchBody(PatchType.MERGE, patch), WriteOptions())
 
     async def remove(self, kind: Kind, name: str, namespace: str = "") -> None:
         await self.api.delete(self.api.target(kind, namespace, name), DeleteOptions())

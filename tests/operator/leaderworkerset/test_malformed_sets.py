@@ -8,7 +8,7 @@ from operator_lab import LWS, Lab, make_lws
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition, name_of
 from kohort.cluster.port import PatchType
@@ -27,7 +27,7 @@ async def loosen(lab: Lab) -> None:
         {"op": "remove", "path": f"{version}/subresources/scale"},
     ]
     target = lab.api.target(kinds.DEFINITION, "", NAME)
-    await lab.api.patch(target, Patch(PatchType.JSON, changes), WriteOptions())
+    await lab.api.patch(target, PatchBody(PatchType.JSON, changes), WriteOptions())
     await lab.run(1)
 
 
@@ -94,7 +94,7 @@ async def test_a_status_that_cannot_be_read_is_written_anew(lab: Lab):
     status = lab.api.target(LWS, "default", "x", "status")
     for path, value in (("conditions", "none"), ("readyReplicas", [1])):
         change = {"op": "replace", "path": f"/status/{path}", "value": value}
-        await lab.api.patch(status, Patch(PatchType.JSON, [change]), WriteOptions())
+        await lab.api.patch(status, PatchBody(PatchType.JSON, [change]), WriteOptions())
     await lab.run(5)
     assert lab.is_available()
     assert lab.lws()["status"]["readyReplicas"] == 1

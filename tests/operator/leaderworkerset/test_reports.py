@@ -7,7 +7,7 @@ import orjson
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 from operator_truth import Truth
 
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.apiserver.store.entries import Event
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
@@ -221,7 +221,7 @@ async def test_a_selector_that_another_writer_changed_is_put_back(lab: Lab):
     right = lab.lws()["status"]["hpaPodSelector"]
     status = lab.api.target(LWS, "default", "x", "status")
     wrong = {"op": "replace", "path": "/status/hpaPodSelector", "value": "app=victim"}
-    await lab.api.patch(status, Patch(PatchType.JSON, [wrong]), WriteOptions())
+    await lab.api.patch(status, PatchBody(PatchType.JSON, [wrong]), WriteOptions())
     await lab.run(5)
     assert lab.lws()["status"]["hpaPodSelector"] == right
 

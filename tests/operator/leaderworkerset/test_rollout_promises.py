@@ -6,7 +6,7 @@ import pytest
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 from operator_truth import Budget, Truth
 
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
 from kohort.cluster.port import PatchType
@@ -95,7 +95,7 @@ async def test_a_percentage_of_which_scaling_leaves_nothing_does_not_stop_a_roll
     await lab.until(lab.is_available)
     await lab.edit("x", set_image("engine:2"))
     target = lab.api.target(LWS, lab.namespace, "x", "scale")
-    await lab.api.patch(target, Patch(PatchType.JSON, [set_replicas(1)]), WriteOptions())
+    await lab.api.patch(target, PatchBody(PatchType.JSON, [set_replicas(1)]), WriteOptions())
     await lab.until(lambda: lab.is_available() and images(lab) == {"engine:2"})
 
 

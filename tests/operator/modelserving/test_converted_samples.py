@@ -5,7 +5,7 @@ import pytest
 from serving_lab import ServingLab
 
 from kohort.apis.bridges.conversions import TO_SERVING, convert_documents
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, name_of, owner_reference
 from kohort.cluster.port import PatchType
@@ -31,7 +31,7 @@ async def equip(lab: ServingLab) -> None:
 
 async def patch(lab: ServingLab, node: Object, body: Object, part: str = "") -> None:
     target = lab.api.target(kinds.NODE, "", name_of(node), part)
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions())
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions())
 
 
 async def bring_named(lab: ServingLab, sample: Object) -> None:

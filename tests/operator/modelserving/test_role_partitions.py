@@ -7,7 +7,7 @@ from gang_lab import VOLCANO, define_pod_groups
 from serving_lab import Refusing, ServingLab, role, start
 
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.cluster.port import PatchType
@@ -117,7 +117,9 @@ async def start_relabelled(lab: ServingLab, strategy: str, *pods: str, **spec: A
     for pod in pods:
         target = lab.api.target(kinds.POD, lab.namespace, pod)
         body = {"metadata": {"labels": {REVISION: "foreign", HASH: "foreign"}}}
-        await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kubectl"))
+        await lab.api.patch(
+            target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="kubectl")
+        )
     await lab.set_field("/spec/template/roles/0/workerReplicas", 2)
     await lab.run(90)
 

@@ -5,7 +5,7 @@ from operator_lab import set_replicas
 from serving_lab import KIND, ServingLab, role, serving, start
 
 from kohort.apiserver.api.admission import NoAdmission, Review
-from kohort.apiserver.api.requests import Patch, Target, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, Target, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.errors import Invalid
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
@@ -249,7 +249,7 @@ class TestRollouts:
         await start(lab, role("decode"), replicas=3, rolloutStrategy=strategy)
         await lab.set_image("engine:2")
         target = lab.api.target(KIND, lab.namespace, "x", "scale")
-        await lab.api.patch(target, Patch(PatchType.JSON, [set_replicas(1)]), WriteOptions())
+        await lab.api.patch(target, PatchBody(PatchType.JSON, [set_replicas(1)]), WriteOptions())
         await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"})
 
     async def test_a_partition_keeps_the_lowest_groups(self, lab: ServingLab):

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from serving_lab import KIND, ServingLab
 
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.cluster.port import PatchType
@@ -38,7 +38,7 @@ async def offer(lab: ServingLab) -> None:
             for part in ("capacity", "allocatable")
         ]
         target = lab.api.target(kinds.NODE, "", name_of(node), "status")
-        await lab.api.patch(target, Patch(PatchType.JSON, operations), WriteOptions())
+        await lab.api.patch(target, PatchBody(PatchType.JSON, operations), WriteOptions())
 
 
 @pytest.mark.skipif(SHARED is None, reason="KOHORT_SHARED is not set")

@@ -4,7 +4,7 @@ import orjson
 import pytest
 from serving_lab import KIND, ServingLab
 
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of, name_of, uid_of
 from kohort.cluster.port import PatchType
@@ -37,7 +37,7 @@ async def leave(lab: ServingLab, case: Recorded) -> None:
     made = await lab.apply(bare(case.serving))
     status = {**case.serving["status"], "observedGeneration": made["metadata"]["generation"]}
     target = lab.api.target(KIND, "default", name_of(made), "status")
-    await lab.api.patch(target, Patch(PatchType.MERGE, {"status": status}), WriteOptions())
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, {"status": status}), WriteOptions())
     nodes = sorted(map(name_of, lab.all(kinds.NODE)))
     for kind in ("ControllerRevision", "Service", "Pod"):
         for place, obj in enumerate(case.all(kind)):

@@ -8,7 +8,7 @@ from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.cluster.port import PatchType
@@ -86,7 +86,9 @@ class GroupLab(Lab):
         """The node says that all containers of a pod have ended."""
         target = self.api.target(kinds.POD, self.namespace, name, "status")
         body = {"status": {"phase": "Failed"}}
-        await self.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kubelet"))
+        await self.api.patch(
+            target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="kubelet")
+        )
 
     async def set_image(
         self, image: str, index: int = 0, pattern: str = "standalonePattern"

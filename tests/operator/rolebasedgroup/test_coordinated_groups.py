@@ -5,7 +5,7 @@ from typing import Any
 from group_lab import GroupLab, group, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, name_of
 from kohort.cluster.port import PatchType
@@ -109,7 +109,9 @@ async def test_a_ratio_takes_the_partner_of_a_scaled_role_along(lab: GroupLab):
     await start(lab, standalone("prefill", 2), scaled)
     target = lab.api.target(labels.ADAPTER, lab.namespace, "x-decode", "scale")
     body = {"spec": {"replicas": 3}}
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="autoscaler"))
+    await lab.api.patch(
+        target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="autoscaler")
+    )
     await lab.until(lambda: (len(lab.pods("prefill")), len(lab.pods("decode"))) == (6, 3))
     await lab.until(lab.is_done)
 

@@ -4,7 +4,7 @@ import pytest
 from group_lab import KIND, GroupLab, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import Object
@@ -23,7 +23,9 @@ async def scale(lab: GroupLab, replicas: int, name: str = "x-router") -> None:
     """``kubectl scale``, or an autoscaler."""
     target = lab.api.target(labels.ADAPTER, lab.namespace, name, "scale")
     body = {"spec": {"replicas": replicas}}
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="autoscaler"))
+    await lab.api.patch(
+        target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="autoscaler")
+    )
 
 
 async def test_an_adapter_is_bound_and_selects_the_pods_of_its_role(lab: GroupLab):

@@ -3,7 +3,7 @@
 from group_lab import KIND, GroupLab, group, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.kinds import CONFIG_MAP
 from kohort.cluster.objects import Object, labels_of, name_of
@@ -14,7 +14,9 @@ RECREATE = {"type": "RecreatePod", "maxUnavailable": 2, "maxSurge": 1}
 
 async def patch_pod(lab: GroupLab, name: str, body: Object) -> None:
     target = lab.api.target(kinds.POD, lab.namespace, name)
-    await lab.api.patch(target, Patch(PatchType.STRATEGIC, body), WriteOptions(manager="kubectl"))
+    await lab.api.patch(
+        target, PatchBody(PatchType.STRATEGIC, body), WriteOptions(manager="kubectl")
+    )
 
 
 def policy(strategy: Object) -> Object:
@@ -121,6 +123,8 @@ async def test_an_autoscaler_may_scale_a_role_to_its_partition(lab: GroupLab):
     await start(lab, standalone("b", 2, scalingAdapter={"enable": True}, **held))
     target = lab.api.target(labels.ADAPTER, lab.namespace, "x-b", "scale")
     body = {"spec": {"replicas": 1}}
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="autoscaler"))
+    await lab.api.patch(
+        target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="autoscaler")
+    )
     await lab.until(lambda: lab.group()["spec"]["roles"][0]["replicas"] == 1, 60)
     await lab.until(lambda: set(lab.pods()) == {"x-b-0"} and lab.is_ready())

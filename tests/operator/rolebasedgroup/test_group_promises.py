@@ -13,7 +13,7 @@ from test_group_gangs import GANG, open_lab, placed
 from kohort.apis.api import Settings
 from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.rolebasedgroup import labels
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.node_labels import RACK
@@ -34,7 +34,9 @@ def addresses_of(lab: GroupLab) -> dict[str, str]:
 async def scale(lab: GroupLab, name: str, replicas: int) -> None:
     target = lab.api.target(labels.ADAPTER, lab.namespace, name, "scale")
     body = {"spec": {"replicas": replicas}}
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="autoscaler"))
+    await lab.api.patch(
+        target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="autoscaler")
+    )
 
 
 async def test_promise_an_upgrade_in_place_keeps_uid_address_and_node(lab: GroupLab):

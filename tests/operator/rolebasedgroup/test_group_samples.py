@@ -23,7 +23,7 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.apis.rolebasedgroup.group_set.api import ROLE_BASED_GROUP_SET
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, is_true, name_of
 from kohort.cluster.port import PatchType
@@ -63,7 +63,7 @@ async def bring(lab: Lab, objects: list[Object]) -> None:
             for part in ("capacity", "allocatable")
         ]
         target = lab.api.target(kinds.NODE, "", name_of(node), "status")
-        await lab.api.patch(target, Patch(PatchType.JSON, operations), WriteOptions())
+        await lab.api.patch(target, PatchBody(PatchType.JSON, operations), WriteOptions())
     for name in list_missing_claims(objects):
         await lab.apply(claim(name))
     for profile in list_missing_profiles(objects):

@@ -7,7 +7,7 @@ from group_lab import standalone
 from set_lab import CHILD, IMAGE, KIND, SetLab, group_set, start_set
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster.objects import annotations_of, is_true, labels_of, name_of
 from kohort.cluster.port import PatchType
 
@@ -97,7 +97,7 @@ class TestChildren:
     async def test_the_scale_subresource_scales(self, lab: SetLab):
         await start_set(lab)
         target = lab.api.target(KIND, "default", "x", "scale")
-        patch = Patch(PatchType.MERGE, {"spec": {"replicas": 3}})
+        patch = PatchBody(PatchType.MERGE, {"spec": {"replicas": 3}})
         await lab.api.patch(target, patch, WriteOptions())
         await lab.until(lambda: lab.is_set_ready() and len(lab.children()) == 3)
 
@@ -180,7 +180,7 @@ class TestDefect18:
     async def test_defect_18_replicas_of_an_adapter_are_kept(self, lab: SetLab):
         await start_set(lab, standalone(replicas=1, scalingAdapter={"enable": True}))
         target = lab.api.target(labels.ADAPTER, "default", "x-0-router", "scale")
-        patch = Patch(PatchType.MERGE, {"spec": {"replicas": 3}})
+        patch = PatchBody(PatchType.MERGE, {"spec": {"replicas": 3}})
         await lab.api.patch(target, patch, WriteOptions())
         await lab.until(lambda: len(lab.pods()) == 4)
         await lab.run(10)

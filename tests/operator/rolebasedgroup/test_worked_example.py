@@ -12,7 +12,7 @@ import yaml
 from group_lab import GroupLab, leader_worker, standalone
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster.kinds import CONFIG_MAP, CONTROLLER_REVISION, POD, SERVICE
 from kohort.cluster.objects import (
     Kind,
@@ -242,7 +242,7 @@ async def test_an_autoscaler_raises_a_role_and_no_other_pod_is_touched(m1: Group
     revisions = set(stored(m1, CONTROLLER_REVISION))
     target = m1.api.target(labels.ADAPTER, "default", "m1-decoder", "scale")
     body = {"spec": {"replicas": 5}}
-    await m1.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="autoscaler"))
+    await m1.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="autoscaler"))
     await m1.until(lambda: is_true(m1.group("m1"), "Ready") and len(stored(m1, POD)) == 10, 120)
     assert m1.group("m1")["spec"]["roles"][1]["replicas"] == 5
     assert stored(m1, labels.INSTANCE_SET)["m1-decoder"]["spec"]["replicas"] == 5

@@ -10,7 +10,7 @@ from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.apis.rolebasedgroup.warmup.api import ROLE_BASED_GROUP_WARMUP
 from kohort.apiserver.api.admission import Review
-from kohort.apiserver.api.requests import Patch, Target, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, Target, WriteOptions
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, find_condition, labels_of, name_of
 from kohort.cluster.port import PatchType
@@ -98,7 +98,7 @@ class WarmupLab(GroupLab):
     async def end_pod(self, name: str, status: Object) -> None:
         """Let a pod end as its node would say it."""
         target = self.api.target(kinds.POD, "default", name, "status")
-        await self.api.patch(target, Patch(PatchType.MERGE, {"status": status}), WriteOptions())
+        await self.api.patch(target, PatchBody(PatchType.MERGE, {"status": status}), WriteOptions())
 
     async def until_phase(self, phase: str, seconds: float = 300.0) -> None:
         """Let time pass until the status says so, and note how many pods ran at once."""

@@ -8,7 +8,7 @@ import pytest
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE, QUEUE
 from kohort.apiserver.api.api import ApiServer
 from kohort.apiserver.api.registry import Registry
-from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.apiserver.api.requests import DeleteOptions, PatchBody, WriteOptions
 from kohort.apiserver.resources.builtin import builtin_resources
 from kohort.apiserver.store.store import Store
 from kohort.cluster import kinds
@@ -43,7 +43,7 @@ class Lab:
 
     async def patch(self, kind: kinds.Kind, name: str, patch: Object) -> None:
         target = self.api.target(kind, "", name)
-        await self.api.patch(target, Patch(PatchType.MERGE, patch), WriteOptions())
+        await self.api.patch(target, PatchBody(PatchType.MERGE, patch), WriteOptions())
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from kohort.apiserver.api.requests import (
     DeleteOptions,
     ListOptions,
     Page,
-    Patch,
+    PatchBody,
     Target,
     WriteOptions,
 )
@@ -115,7 +115,7 @@ class ApiServer:
         await self.settled()
         return answer
 
-    async def patch(self, target: Target, patch: Patch, options: WriteOptions) -> Answer:
+    async def patch(self, target: Target, patch: PatchBody, options: WriteOptions) -> Answer:
         """Change part of an object."""
         if target.subresource == "scale":
             answer = await write_scale(self.context, target, patch, options)

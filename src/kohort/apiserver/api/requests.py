@@ -2,8 +2,7 @@
 Requests and answers of the API as values, for HTTP clients and components alike.
 
 The HTTP server makes them from paths, queries and bodies; the simulated parts
-and tests make them directly. Nothing here knows of sockets or headers. ``Patch`` is the body of
-a request; what the operator plans to change is a ``Patch`` of ``cluster/actions.py``.
+and tests make them directly. Nothing here knows of sockets or headers.
 """
 
 from dataclasses import dataclass, field
@@ -100,7 +99,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Patch:
+class PatchBody:
     """A patch: its form, and its decoded content (a list for JSON patches)."""
 
     type: PatchType

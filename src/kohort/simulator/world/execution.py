@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 import orjson
 
 from kohort.apiserver.api.api import ApiServer
-from kohort.apiserver.api.requests import DeleteOptions, Patch, User, WriteOptions
+from kohort.apiserver.api.requests import DeleteOptions, PatchBody, User, WriteOptions
 from kohort.cluster.errors import AlreadyExists, ClusterError, Conflict, NotFound
 from kohort.cluster.kinds import EVENT, POD
 from kohort.cluster.objects import Kind, Object, find_controller, namespace_of, uid_of
@@ -101,7 +101,7 @@ async def _merge(api: ApiServer, action: MergeRequest, options: WriteOptions) ->
     if action.uid:
         patch = {**patch, "metadata": {**patch.get("metadata", {}), "uid": action.uid}}
     target = api.target(action.kind, action.namespace, action.name, action.subresource)
-    await api.patch(target, Patch(PatchType.MERGE, patch), options)
+    await api.patch(target, PatchBody(PatchType.MERGE, patch), options)
 
 
 async def _delete(api: ApiServer, action: DeleteRequest, options: WriteOptions) -> None:
@@ -165,7 +165,7 @@ class Recorder:
         if seen is None:
             return False
         patch = {"count": seen.decode().get("count", 1) + 1, "lastTimestamp": moment.stamp}
-        await self._api.patch(target, Patch(PatchType.MERGE, patch), options)
+        await self._api.patch(target, PatchBody(PatchType.MERGE, patch), options)
         return True
 
     def _rising(self, moment: Moment) -> int:

@@ -12,7 +12,7 @@ from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
 from kohort.apis.inferenceservice.base_model import BASE_MODEL, CLUSTER_BASE_MODEL
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds as builtin
 from kohort.cluster.objects import Object, find_condition, labels_of, name_of
 from kohort.cluster.port import PatchType
@@ -92,7 +92,7 @@ class ServiceLab(Lab):
         for node in self.all(builtin.NODE):
             target = self.api.target(builtin.NODE, "", name_of(node))
             body = {"spec": {"unschedulable": True}}
-            await self.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions())
+            await self.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions())
 
     def service(self, name: str = "chat") -> Object:
         found = self.find(KIND, name)
@@ -123,7 +123,7 @@ class ServiceLab(Lab):
     async def annotate(self, key: str, value: str | None) -> None:
         target = self.api.target(KIND, self.namespace, "chat")
         body = {"metadata": {"annotations": {key: value}}}
-        await self.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="user"))
+        await self.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="user"))
 
 
 async def start(lab: ServiceLab, obj: Object | None = None) -> None:

@@ -7,7 +7,7 @@ from service_lab import ServiceLab, kinds, model, runtime, service
 from test_service_modes import GANG
 
 from kohort.apis.inferenceservice import labels
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds as builtin
 from kohort.cluster.objects import Object, annotations_of, name_of, uid_of
 from kohort.cluster.port import PatchType
@@ -57,7 +57,7 @@ async def report(lab: ServiceLab, workers: int) -> None:
     """KubeRay says how many workers the cluster has."""
     target = lab.api.target(kinds.RAY_CLUSTER, lab.namespace, "chat-engine-0", "status")
     body = {"status": {"state": "ready", "availableWorkerReplicas": workers}}
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kuberay"))
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="kuberay"))
 
 
 async def begin(lab: ServiceLab, workers: int = 1) -> str:
@@ -102,7 +102,7 @@ async def test_a_prober_that_answers_ends_the_wait(lab: ServiceLab):
     for node in lab.all(builtin.NODE):
         target = lab.api.target(builtin.NODE, "", name_of(node))
         body = {"spec": {"unschedulable": None}}
-        await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions())
+        await lab.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions())
     await lab.until(lambda: since(lab) is None, 120)
     await lab.run(2 * ALLOWED_SECONDS)
     assert uid_of(cluster(lab)) == first

@@ -3,7 +3,7 @@
 import pytest
 from service_lab import RBG, RUNNER, ServiceLab, model, runtime, service
 
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds as builtin
 from kohort.cluster.objects import Object, is_true, name_of
 from kohort.cluster.port import PatchType
@@ -30,7 +30,7 @@ async def crash(lab: ServiceLab, name: str, times: int) -> None:
     notes = {CRASH_AFTER: "1s", CRASH_EXIT_CODE: "3", CRASH_TIMES: str(times)}
     target = lab.api.target(builtin.POD, lab.namespace, name)
     body = {"metadata": {"annotations": notes}}
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="user"))
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="user"))
 
 
 def list_told(lab: ServiceLab) -> list[str]:

@@ -6,7 +6,7 @@ from service_lab import KIND, RBG, RUNNER, ServiceLab, kinds, model, runtime, se
 from kohort.apis.inferenceservice import labels
 from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
 from kohort.apis.inferenceservice.report import UPDATE_HELD
-from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.apiserver.api.requests import DeleteOptions, PatchBody, WriteOptions
 from kohort.cluster import kinds as builtin
 from kohort.cluster.kinds import AUTOSCALER, DEPLOYMENT, SERVICE
 from kohort.cluster.objects import annotations_of
@@ -23,12 +23,12 @@ async def set_runtime_image(lab: ServiceLab, image: str) -> None:
 async def scale(lab: ServiceLab, count: int) -> None:
     target = lab.api.target(DEPLOYMENT, lab.namespace, "chat-engine", "scale")
     body = {"spec": {"replicas": count}}
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="hpa"))
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="hpa"))
 
 
 async def edit_runtime(lab: ServiceLab, change: list) -> None:
     target = lab.api.target(RUNTIMES, "", "srt")
-    await lab.api.patch(target, Patch(PatchType.JSON, change), WriteOptions(manager="admin"))
+    await lab.api.patch(target, PatchBody(PatchType.JSON, change), WriteOptions(manager="admin"))
 
 
 def images(lab: ServiceLab) -> set[str]:
@@ -91,7 +91,9 @@ class TestEdits:
         assert lab.condition(UPDATE_HELD)["status"] == "True"
         body = {"spec": {"selector": {"app": "other"}}}
         target = lab.api.target(SERVICE, lab.namespace, "chat")
-        await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kubectl"))
+        await lab.api.patch(
+            target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="kubectl")
+        )
         await lab.run(5)
         assert lab.find(SERVICE, "chat")["spec"]["selector"] == before["spec"]["selector"]
         assert images(lab) != {"engine:2"}

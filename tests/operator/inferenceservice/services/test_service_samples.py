@@ -11,7 +11,7 @@ import pytest_asyncio
 from service_lab import KIND, RBG, ServiceLab, kinds
 
 from kohort.apis.inferenceservice.assembly import OWNED
-from kohort.apiserver.api.requests import DeleteOptions, Patch, WriteOptions
+from kohort.apiserver.api.requests import DeleteOptions, PatchBody, WriteOptions
 from kohort.cluster import kinds as builtin
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object, find_condition, name_of
@@ -57,7 +57,7 @@ class Shelf(ServiceLab):
         for node in self.all(builtin.NODE):
             target = self.api.target(builtin.NODE, "", name_of(node))
             body = {"metadata": {"labels": MACHINE}}
-            await self.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions())
+            await self.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions())
         await self.run(1)
         self.before = self.list_left()
 

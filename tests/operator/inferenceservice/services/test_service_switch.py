@@ -4,7 +4,7 @@ import pytest
 from service_lab import KIND, RBG, ServiceLab, kinds, runtime, service, start
 
 from kohort.apis.inferenceservice import labels
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.apiserver.store.entries import ChangeType, Event
 from kohort.cluster import kinds as builtin
 from kohort.cluster.kinds import AUTOSCALER, DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
@@ -114,7 +114,7 @@ async def test_the_new_form_begins_with_the_units_of_the_old_one(lab: ServiceLab
     await start(lab, service("engine", mode=RAW))
     target = lab.api.target(DEPLOYMENT, lab.namespace, "chat-engine", "scale")
     body = {"spec": {"replicas": 3}}
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="hpa"))
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="hpa"))
     await lab.until(lambda: count_endpoints(lab, "chat") == 3)
     least = await switch(lab, RBG, lambda: forms(lab) == ([], ["chat"]))
     assert least >= 3
@@ -124,7 +124,7 @@ async def test_the_new_form_begins_with_the_units_of_the_old_one(lab: ServiceLab
 
 async def edit_runtime(lab: ServiceLab, image: str) -> None:
     target = lab.api.target(kinds.CLUSTER_SERVING_RUNTIME, "", "srt")
-    body = Patch(PatchType.MERGE, {"spec": runtime(image=image)["spec"]})
+    body = PatchBody(PatchType.MERGE, {"spec": runtime(image=image)["spec"]})
     await lab.api.patch(target, body, WriteOptions(manager="admin"))
 
 
@@ -154,7 +154,9 @@ async def test_a_key_that_a_client_adds_to_a_selector_is_taken_away(lab: Service
     for name in ("chat", "chat-engine"):
         target = lab.api.target(builtin.SERVICE, lab.namespace, name)
         body = {"spec": {"selector": {"tier": "other"}}}
-        await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kubectl"))
+        await lab.api.patch(
+            target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="kubectl")
+        )
     await lab.run(5)
     assert [count_endpoints(lab, name) for name in ("chat", "chat-engine")] == [1, 1]
     before = dict(lab.cluster.tried)

@@ -12,7 +12,7 @@ from copy import deepcopy
 from service_lab import ServiceLab, kinds, service, start
 
 from kohort.apis.inferenceservice import labels
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster.objects import annotations_of, name_of
 from kohort.cluster.port import PatchType
 
@@ -28,9 +28,13 @@ async def disown(lab: ServiceLab) -> None:
                 entry |= {"manager": "manager", "operation": "Update"}
         change = [{"op": "replace", "path": "/metadata/managedFields", "value": fields}]
         target = lab.api.target(kinds.DEPLOYMENT, lab.namespace, name_of(found))
-        await lab.api.patch(target, Patch(PatchType.JSON, change), WriteOptions(manager="manager"))
+        await lab.api.patch(
+            target, PatchBody(PatchType.JSON, change), WriteOptions(manager="manager")
+        )
         note = {"metadata": {"annotations": {labels.RENDERED_FROM: None}}}
-        await lab.api.patch(target, Patch(PatchType.MERGE, note), WriteOptions(manager="manager"))
+        await lab.api.patch(
+            target, PatchBody(PatchType.MERGE, note), WriteOptions(manager="manager")
+        )
 
 
 def find_variables(lab: ServiceLab) -> list[str]:
@@ -106,7 +110,7 @@ async def test_annotations_of_the_former_controller_on_pods_do_not_restart_them(
     await lab.stop_operator()
     note = {"spec": {"template": {"metadata": {"annotations": {labels.SERVICE_TYPE: "ClusterIP"}}}}}
     target = lab.api.target(kinds.DEPLOYMENT, lab.namespace, "chat-engine")
-    await lab.api.patch(target, Patch(PatchType.MERGE, note), WriteOptions(manager="manager"))
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, note), WriteOptions(manager="manager"))
     await lab.run(60)
     await disown(lab)
     before = lab.uids()

@@ -4,7 +4,7 @@ import pytest
 from service_lab import ServiceLab, kinds, model, runtime, service, start
 
 from kohort.apis.inferenceservice import labels
-from kohort.apiserver.api.requests import Patch, WriteOptions
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster.kinds import (
     AUTOSCALER,
     BUDGET,
@@ -38,7 +38,7 @@ def count_looks(lab: ServiceLab) -> list[str]:
 
 async def patch(lab: ServiceLab, kind: Kind, name: str, body: dict, part: str = "") -> None:
     target = lab.api.target(kind, "", name, part)
-    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="agent"))
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions(manager="agent"))
     await lab.run(5)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from kohort.apiserver.api.context import Context, load
-from kohort.apiserver.api.requests import Answer, Patch, Target, WriteOptions
+from kohort.apiserver.api.requests import Answer, PatchBody, Target, WriteOptions
 from kohort.apiserver.api.writes.decoder import encode_patched, refuse_patch
 from kohort.apiserver.api.writes.patch_writes import apply_to
 from kohort.apiserver.api.writes.pipeline import change
@@ -60,7 +60,7 @@ def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:
 
 
 async def write_scale(
-    context: Context, target: Target, scale: Object | Patch, options: WriteOptions
+    context: Context, target: Target, scale: Object | PatchBody, options: WriteOptions
 ) -> Answer:
     """Set the desired replicas, from a Scale or a patch of one."""
     resource = target.resource
@@ -84,8 +84,8 @@ async def write_scale(
     return Answer(write_builtin(_scale_of(resource, orjson.loads(answer.raw))))
 
 
-def _asked(scale: Object | Patch, current: Object) -> Object:
-    if not isinstance(scale, Patch):
+def _asked(scale: Object | PatchBody, current: Object) -> Object:
+    if not isinstance(scale, PatchBody):
         return scale
     shape = load_shape("autoscaling/v1", "Scale")
     if scale.type is PatchType.APPLY:

@@ -6,7 +6,7 @@ version itself. Server-side apply is the one patch that may create.
 """
 
 from kohort.apiserver.api.context import Context
-from kohort.apiserver.api.requests import Answer, Patch, Target, WriteOptions
+from kohort.apiserver.api.requests import Answer, PatchBody, Target, WriteOptions
 from kohort.apiserver.api.writes.decoder import (
     clean_patched,
     encode_patched,
@@ -29,7 +29,9 @@ from kohort.cluster.port import PatchType
 from kohort.cluster.strategic_merge import apply_strategic_patch
 
 
-async def patch(context: Context, target: Target, patch: Patch, options: WriteOptions) -> Answer:
+async def patch(
+    context: Context, target: Target, patch: PatchBody, options: WriteOptions
+) -> Answer:
     """Apply a patch to an object, and store the result."""
     if patch.type is PatchType.APPLY:
         return await _apply(context, target, patch, options)
@@ -49,7 +51,7 @@ async def patch(context: Context, target: Target, patch: Patch, options: WriteOp
 
 
 def _clean(
-    target: Target, obj: Object, patch: Patch, typed: tuple[str, str], options: WriteOptions
+    target: Target, obj: Object, patch: PatchBody, typed: tuple[str, str], options: WriteOptions
 ) -> tuple[Object, list[str]]:
     """The patched object without unknown fields; its kind may not change."""
     if patch.type is PatchType.STRATEGIC:
@@ -90,14 +92,14 @@ def _nameless(target: Target) -> BadRequest:
     return BadRequest(f"the name of the object ({target.name} based on URL) {why}")
 
 
-def _touched(patch: Patch) -> tuple[str, ...] | None:
+def _touched(patch: PatchBody) -> tuple[str, ...] | None:
     """The top-level fields that a patch can change; None if that is not evident."""
     if patch.type is PatchType.MERGE and isinstance(patch.content, dict):
         return tuple(patch.content)
     return None
 
 
-def apply_to(resource: Resource, obj: Object, patch: Patch) -> Object:
+def apply_to(resource: Resource, obj: Object, patch: PatchBody) -> Object:
     """The object after a JSON, merge or strategic merge patch."""
     if patch.type is PatchType.JSON:
         return apply_json_patch(obj, patch.content)
@@ -149,7 +151,9 @@ def _make_applied(
     return clean_patched(target.resource, made, options.validation)
 
 
-async def _apply(context: Context, target: Target, patch: Patch, options: WriteOptions) -> Answer:
+async def _apply(
+    context: Context, target: Target, patch: PatchBody, options: WriteOptions
+) -> Answer:
     config = patch.content
     if not isinstance(config, dict):
         raise BadRequest("an applied configuration must be an object")

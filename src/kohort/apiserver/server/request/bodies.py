@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from kohort.apiserver.api.requests import Patch, Target
+from kohort.apiserver.api.requests import PatchBody, Target
 from kohort.apiserver.protobuf.decode import MEDIA_TYPE as PROTOBUF
 from kohort.apiserver.protobuf.decode import decode_body
 from kohort.apiserver.schemas import strict
@@ -271,11 +271,11 @@ def _check_builtin(
     raise BadRequest(subject + why)
 
 
-def read_patch(raw: bytes, header: str, target: Target) -> Patch:
+def read_patch(raw: bytes, header: str, target: Target) -> PatchBody:
     """The patch of a request, by its media type."""
     form = patch_type(header, target)
     if form is PatchType.APPLY:
-        return Patch(form, _read_apply(raw, target))
+        return PatchBody(form, _read_apply(raw, target))
     prefix = "" if form is PatchType.STRATEGIC else "error decoding patch: "
     try:
         content = _load_json(raw)
@@ -290,7 +290,7 @@ def read_patch(raw: bytes, header: str, target: Target) -> Patch:
         raise BadRequest(
             f"{prefix}json: cannot unmarshal {name_type(content)} into Go value of type {wanted}"
         )
-    return Patch(form, content)
+    return PatchBody(form, content)
 
 
 def patch_type(header: str, target: Target) -> PatchType:
