@@ -38,7 +38,7 @@ def test_seeds_draw_every_manner_of_instance():
 
 def test_pods_of_an_instance_by_hand_that_could_have_changed_as_they_ran_are_found(monkeypatch):
     assert simulate(one_instance(ROLL)).is_good
-    monkeypatch.setattr(pod_actions, "find_difference", lambda *given: None)
+    monkeypatch.setattr(pod_actions, "find_in_place_change", lambda *given: None)
     broken = simulate(one_instance(ROLL))
     assert any(breach.startswith("G10: x-") for breach in broken.breaches)
 

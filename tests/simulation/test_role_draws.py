@@ -127,7 +127,7 @@ def test_a_role_that_begins_too_early_is_found(monkeypatch: pytest.MonkeyPatch):
 
 def test_pods_that_could_have_changed_as_they_ran_are_found(monkeypatch: pytest.MonkeyPatch):
     assert simulate(two_roles(faults=(ROLL,))).is_good
-    monkeypatch.setattr(pod_actions, "find_difference", lambda *given: None)
+    monkeypatch.setattr(pod_actions, "find_in_place_change", lambda *given: None)
     broken = simulate(two_roles(faults=(ROLL,)))
     assert any(breach.startswith("G10: x-") for breach in broken.breaches)
 
