@@ -177,6 +177,28 @@ async def test_requests_that_a_webhook_sets_count_for_the_class_of_a_pod():
     assert made["status"]["qosClass"] == "Burstable"
 
 
+async def test_a_spec_that_a_webhook_changes_or_restores_counts_for_the_generation():
+    wanted = {"containers": [{"name": "c", "image": "by-the-webhook"}]}
+    template = {"metadata": {"labels": {"app": "a"}}, "spec": wanted}
+    sets = {**webhook("set")["rules"][0], "operations": ["UPDATE"], "resources": ["deployments"]}
+    change = {"op": "add", "path": "/spec/template", "value": template}
+    hooks = Hooks(set=lambda request: patching(change))
+    world = await world_with(hooks, webhook("set", rules=[sets]))
+    spec = {
+        "selector": {"matchLabels": {"app": "a"}},
+        "template": {**template, "spec": {"containers": [{"name": "c", "image": "old"}]}},
+    }
+    made = await world.create({"metadata": {"name": "d"}, "spec": spec}, kinds.DEPLOYMENT)
+    assert made["metadata"]["generation"] == 1
+    labelled = await world.merge("d", {"metadata": {"labels": {"a": "b"}}}, kinds.DEPLOYMENT)
+    assert labelled["spec"]["template"]["spec"]["containers"][0]["image"] == "by-the-webhook"
+    assert labelled["metadata"]["generation"] == 2
+    image = {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "mine"}]}}}}
+    restored = await world.merge("d", image, kinds.DEPLOYMENT)
+    assert restored["spec"] == labelled["spec"]
+    assert restored["metadata"]["generation"] == 2
+
+
 async def test_another_namespace_is_refused():
     operations = [{"op": "replace", "path": "/metadata/namespace", "value": "default"}]
     world = await world_with(Hooks(move=lambda request: patching(*operations)), webhook("move"))

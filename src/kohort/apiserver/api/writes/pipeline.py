@@ -302,8 +302,18 @@ def _prepare(target: Target, obj: Object, old: Object | None) -> None:
         resource.behaviour.prepare_status(obj, old)
     elif target.subresource != _FINALIZE:
         resource.behaviour.prepare_update(obj, old)
-        if resource.has_generation and _asks_for_more(obj, old):
-            obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+        _count_generation(target, obj, old)
+
+
+def _count_generation(target: Target, obj: Object, old: Object) -> None:
+    """Set the generation: one more than the old object's if what is asked for differs."""
+    if not target.resource.has_generation or target.subresource in ("status", _FINALIZE):
+        return
+    before = old["metadata"].get("generation", 0)
+    if _asks_for_more(obj, old):
+        obj["metadata"]["generation"] = before + 1
+    elif "generation" in old["metadata"]:
+        obj["metadata"]["generation"] = before
 
 
 def _asks_for_more(obj: Object, old: Object) -> bool:
@@ -356,6 +366,8 @@ async def _admit(context: Context, review: Review, size: int) -> Object:
         _default(target.resource, changed)
         if review.old is None:
             target.resource.behaviour.finish_create(changed)
+        else:
+            _count_generation(target, changed, review.old)
     await context.aside(size, checking(target, changed, review.old))
     review.obj = changed
     await context.admission.validate(review)
