@@ -22,6 +22,7 @@ from kohort.simulation.rolebasedgroup.labels import (
 )
 from kohort.simulation.rolebasedgroup.wishes import (
     count_wanted,
+    differs,
     find_role,
     is_stateless,
     manner_of,
@@ -46,7 +47,7 @@ _POD = re.compile(rf"({NAME}-([a-z])-(?:\d{{1,3}}|[a-z0-9]{{5}}))(?:-(\d+)|-([a-
 class RoleUnit(Group):
     """One instance of a role: its RoleInstance and its pods."""
 
-    __slots__ = ("contents", "instance", "pods", "role")
+    __slots__ = ("contents", "instance", "pods", "role", "templates")
 
     def __init__(
         self,
@@ -65,7 +66,8 @@ class RoleUnit(Group):
         self.uid = instance["metadata"]["uid"]
         components = instance["spec"]["components"]
         self.size = sum(component.get("size", 1) for component in components)
-        self.contents = {read_contents(component["template"]) for component in components}
+        self.templates = [component["template"] for component in components]
+        self.contents = {read_contents(template) for template in self.templates}
         self.revision = LABELS.revision_of(instance).rsplit("-", 1)[-1]
         self.revisions = {truth.marks.origin_of(pod) for pod in self.pods} - {""}
         marks = truth.marks
@@ -198,8 +200,8 @@ def is_old(unit: Group, spec: Object) -> bool:
     role = find_role(spec, unit.role)
     if role is None or unit.size != size_of(role):
         return True
-    asked = {read_contents(template_of(role))}
-    return unit.contents != asked or any({read_contents(pod)} != asked for pod in unit.pods)
+    asked = template_of(role)
+    return any(differs(held, asked) for held in (*unit.templates, *unit.pods))
 
 
 def _units_of(group: Group) -> dict[str, list[RoleUnit]]:
@@ -249,7 +251,7 @@ def is_told(unit: Group, spec: Object) -> bool:
     role = find_role(spec, unit.role)
     if role is None or unit.size != size_of(role):
         return False
-    return unit.contents == {read_contents(template_of(role))}
+    return not any(differs(held, template_of(role)) for held in unit.templates)
 
 
 def find_image(spec: Object) -> str:

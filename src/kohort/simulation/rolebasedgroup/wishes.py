@@ -26,6 +26,7 @@ from kohort.simulation.rolebasedgroup.labels import (
 )
 from kohort.simulation.scenario import NAME
 from kohort.simulation.simulated_api import Policy, RuleView
+from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 PATTERNS = ("standalonePattern", "leaderWorkerPattern", "customComponentsPattern")
 
@@ -90,6 +91,16 @@ def read_contents(template: Object) -> tuple[str, str]:
     variables = template["spec"]["containers"][0].get("env") or ()
     mode = next((v.get("value", "") for v in variables if v["name"] == MODE), "")
     return image_of(template), mode
+
+
+def differs(held: Object, asked: Object) -> bool:
+    """Whether a template, or a pod as it runs, is not as a template asks."""
+    notes = annotations_of(held)
+    # Two templates may have one image and crash at different times. A fault marks pods, too.
+    is_other = CRASH_TIMES not in notes and notes.get(CRASH_AFTER) != annotations_of(asked).get(
+        CRASH_AFTER
+    )
+    return is_other or read_contents(held) != read_contents(asked)
 
 
 def read_role_policy(role: Object, wanted: int) -> Policy:
