@@ -9,7 +9,7 @@ import pytest
 
 from kohort.apis.definitions.shapes import Shape
 from kohort.apis.rolebasedgroup import labels
-from kohort.apis.rolebasedgroup.admission.others import validate_policy
+from kohort.apis.rolebasedgroup.admission.smaller_kinds import validate_policy
 from kohort.apis.rolebasedgroup.admission.validation import (
     as_group,
     validate_group,

@@ -4,7 +4,7 @@ import pytest
 from group_builders import group, leader_worker, standalone, template
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.apis.rolebasedgroup.admission.others import (
+from kohort.apis.rolebasedgroup.admission.smaller_kinds import (
     validate_adapter,
     validate_instance_set,
     validate_policy,

@@ -10,7 +10,7 @@ from kohort.apis.facts import Whole, read_node
 from kohort.apis.home import Home
 from kohort.apis.references import Reference
 from kohort.apis.rolebasedgroup import labels
-from kohort.apis.rolebasedgroup.admission.others import (
+from kohort.apis.rolebasedgroup.admission.smaller_kinds import (
     validate_adapter,
     validate_instance_set,
     validate_policy,
