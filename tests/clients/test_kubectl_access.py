@@ -17,7 +17,7 @@ pytestmark = pytest.mark.clients
     ],
     ids=" ".join,
 )
-def test_an_administrator_may(k, words):
+def test_an_administrator_is_allowed_every_verb(k, words):
     done = k("auth", "can-i", *words)
     assert done.stdout == "yes\n"
 

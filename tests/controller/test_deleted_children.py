@@ -34,7 +34,7 @@ def test_a_child_that_is_there_again_is_not_remembered():
     assert deleted.list_of(WORKLOAD) == {}
 
 
-def test_only_the_latest_are_kept():
+def test_only_the_latest_deleted_children_are_remembered():
     """Other clients can make and delete objects with our labels without end."""
     names = [str(number) for number in range(3 * KEPT_MAX)]
     deleted = remember(*(change(name, name, None) for name in names))

@@ -104,7 +104,7 @@ def test_a_model_serving_does_what_was_foretold(scenario: Scenario, pick: int):
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(servings().filter(lambda scenario: scenario.rollout == GROUP_ROLLING), st.integers(0, 4))
-def test_a_model_serving_is_scaled_as_was_foretold(scenario: Scenario, groups: int):
+def test_a_model_serving_is_scaled_in_the_forecast_steps(scenario: Scenario, groups: int):
     expect_true(run_edit(scenario, lambda live: {"replicas": groups}))
 
 

@@ -128,7 +128,7 @@ def make_scenario(roles: str, size: int, form: str) -> Scenario:
 
 
 @pytest.mark.parametrize("form", ["", ONE_GROUP])
-def test_a_switch_of_the_strategy_happens_as_was_foretold(form: str):
+def test_a_switch_of_the_strategy_takes_the_forecast_steps(form: str):
     scenario = make_scenario("engine 1, router 1", 1, form)
     wanted = None if form else ONE_GROUP
     foretold, happened = run_edit(scenario, {"metadata": {"annotations": {MODE: wanted}}})
@@ -137,7 +137,7 @@ def test_a_switch_of_the_strategy_happens_as_was_foretold(form: str):
 
 
 @pytest.mark.parametrize("form", ["", ONE_GROUP])
-def test_another_image_happens_as_was_foretold(form: str):
+def test_another_image_takes_the_forecast_steps(form: str):
     scenario = make_scenario("engine 1, decoder 1", 2, form)
     live = make_service(scenario)
     spec = SIMULATED.edits.write_template(scenario, live, Template("engine:2", {}, 0))
@@ -146,7 +146,7 @@ def test_another_image_happens_as_was_foretold(form: str):
     assert happened == foretold
 
 
-def test_other_replicas_happen_as_was_foretold():
+def test_changed_replicas_of_a_service_take_the_forecast_steps():
     scenario = make_scenario("engine 1, decoder 1", 2, "")
     spec = SIMULATED.edits.write_role_scale(make_service(scenario), 3, 1)
     foretold, happened = run_edit(scenario, {"spec": spec})

@@ -87,7 +87,7 @@ class TestRecovery:
 
 
 class TestStartup:
-    def test_together_means_at_once(self):
+    def test_groups_that_start_together_wait_for_no_leader(self):
         starting = group(0, member(0, Phase.STARTING), phase=Phase.STARTING)
         assert plan_startup(group_line(workload(), Observed((starting,)))) == {0}
 

@@ -121,7 +121,7 @@ def test_gangs_that_are_missing_or_left_are_noticed():
     assert facts.breaches == [
         "P1: gang other does not exist, and pods name it",
         "P1: gang g exists, and no pod names it",
-        "P1: gang g belongs to nobody who is there",
+        "P1: gang g belongs to no workload that exists",
     ]
 
 

@@ -11,10 +11,10 @@ HEAD = """\
 
 `make mutants` plants one fault after the other in a copy of the source, most of them in the
 planner, the carriers and the controller, and asks simulations (the corpus and seeds, see
-[simulation.md](simulation.md)) and tests whether they notice. At the end whoever noticed is asked
-about the sound source as well, and must be silent there. This page is written by that command from
-`tools/mutants/mutants.yaml`, `outcomes.json` and `seeds.json` beside it; a test keeps it, and the
-list, in step with the source. To plant one alone: `make mutants ARGS="--only NAME"`.
+[simulation.md](simulation.md)) and tests whether they notice. At the end those that noticed are
+asked about the sound source as well, and must be silent there. This page is written by that command
+from `tools/mutants/mutants.yaml`, `outcomes.json` and `seeds.json` beside it; a test keeps it, and
+the list, in step with the source. To plant one alone: `make mutants ARGS="--only NAME"`.
 """
 WIDTH = 100
 _COLUMNS = ("fault", "file", "what it breaks", "seed", "simulation", "test")

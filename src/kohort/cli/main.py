@@ -1,5 +1,5 @@
 """
-This is where the command line begins.
+This is where the program begins: it finds the command by its words, and runs it.
 
 It answers as ``kohort`` and as ``kubectl kohort``, and help texts show the form
 that was called.

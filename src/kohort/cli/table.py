@@ -1,5 +1,5 @@
 """
-This is where a word of the command line finds the code that it means.
+The table of commands: which module runs the command that the user typed.
 
 Commands are named here as text and imported when they are called: help must
 answer at once, whatever the commands need.

@@ -1,5 +1,5 @@
 """
-Reasons: values that say why a plan does less than the user's spec demands.
+Reasons: why a plan does less than the user's spec demands; and notices of what it does.
 
 A blocker names the line that waits and what the line waits for. Status, events, the
 command line and the dashboard all show this same value.

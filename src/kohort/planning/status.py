@@ -1,9 +1,10 @@
 """
-The report: counts and claims, all taken from one snapshot.
+The report on a workload: how many groups and instances exist, are ready and are updated, and
+whether the workload is available, updates, or has finished its rollout.
 
-Surge groups count as existing, ready and updated, but never towards the claim
-that the workload is available, which is about the wanted groups only. A group of
-which only the entry was made is not counted at all.
+All of it follows from one snapshot. Surge groups count as existing, ready and updated, but
+whether the workload is available depends on the wanted groups alone. A group of which only the
+entry was made is not counted at all.
 """
 
 from kohort.model.observed import Group, Instance, Observed, RoleInstances
@@ -16,7 +17,7 @@ from kohort.model.workload import Role, Workload
 def plan_report(
     workload: Workload, observed: Observed, blockers: tuple[Blocker, ...] = ()
 ) -> Report:
-    """The counts and claims about a workload in this snapshot."""
+    """The report on a workload in this snapshot."""
     policy = workload.rollout
     whole = [group for group in observed.groups if group.is_whole]
     wanted = [group for group in whole if group.ordinal < workload.groups]

@@ -1,10 +1,10 @@
 """
-An event loop in virtual time, which runs what is ready in an order that is decided for it.
+An event loop in virtual time; its caller may choose the order in which ready callbacks run.
 
 When no task has anything to do, time moves to the next moment that a task waits
 for; no real time passes. A task may wait for the moment before time moves: then all others
-have done what they can do now. What is ready at one moment may run in any order in a
-real process too, so the loop asks for one. It serves no sockets.
+have done what they can do now. In a real process, too, callbacks that are ready at one moment may
+run in any order, so a simulation draws one from its seed. The loop serves no sockets.
 """
 
 import asyncio

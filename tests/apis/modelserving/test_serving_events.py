@@ -16,7 +16,7 @@ def test_an_event_says_which_instance_is_in_which_phase():
     assert {notice.type for notice in found} == {"Normal"}
 
 
-def test_many_changes_end_in_one_sentence():
+def test_the_last_event_counts_the_changes_beyond_twenty():
     found = list(list_role_events(change(n, "Running") for n in range(25)))
     assert len(found) == 21
     assert found[-1].message == "5 more role instances are now Running"

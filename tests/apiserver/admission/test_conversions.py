@@ -203,7 +203,7 @@ async def test_others_are_served_while_a_long_list_is_renamed():
     assert turns >= 4
 
 
-async def test_others_are_served_while_a_webhook_thinks(world: ConversionWorld):
+async def test_other_requests_are_served_while_a_webhook_has_not_answered(world: ConversionWorld):
     world.hook.gate.clear()
     waiting = asyncio.create_task(world.create(gadget("slow", size=1), V1))
     await turn()

@@ -87,7 +87,7 @@ def test_a_missing_key_is_tested_and_copied_as_null() -> None:
         None,
     ],
 )
-def test_an_operation_that_does_not_apply_gets_the_bare_answer(operation: Any) -> None:
+def test_an_operation_that_does_not_apply_is_refused_without_details(operation: Any) -> None:
     with pytest.raises(Invalid) as caught:
         apply_json_patch(an_object(), [operation])
     assert (caught.value.message, caught.value.code) == (REFUSED, 422)

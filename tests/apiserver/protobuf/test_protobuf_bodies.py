@@ -148,7 +148,7 @@ def test_an_unknown_kind_is_refused() -> None:
         decode_body(envelope(b"", "v1", "Nope"), "v1", "ConfigMap")
 
 
-def test_bodies_inside_bodies_end_somewhere() -> None:
+def test_a_body_of_too_many_nested_bodies_is_refused() -> None:
     body = envelope(b"")
     for _ in range(200):
         body = envelope(chunk(2, chunk(1, body)), "apps/v1", "ControllerRevision")

@@ -68,7 +68,7 @@ def test_a_leader_worker_set_is_scaled_by_an_autoscaler(cluster, client):
         wait_for(lambda: client.read(f"{path}/llama")["spec"]["replicas"] == 1)
 
 
-def test_a_stateful_set_is_scaled_by_what_its_pods_say(cluster, client):
+def test_a_stateful_set_is_scaled_by_a_metric_of_its_pods(cluster, client):
     with cluster.namespace("sets") as namespace:
         labels = {"app": "db"}
         notes = {"sim.kohort.dev/metric-queue": "12"}

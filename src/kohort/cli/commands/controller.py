@@ -1,8 +1,8 @@
 """
-This is where ``kohort controller`` is read: the operator as a process of its own.
+This is where ``kohort controller`` reads its flags and starts the operator as this process.
 
-The flags of LeaderWorkerSet's own controller are taken as they are, single dashes
-included, so a deployment can change its image and nothing else. A flag overrides the
+The flags of LeaderWorkerSet's own controller are accepted as they are, single dashes
+included, so a Deployment can change its image and nothing else. A flag overrides the
 configuration file; a setting that neither names has its default.
 """
 
@@ -54,8 +54,14 @@ def _add_own(add: Callable[..., Any]) -> None:
         action="store_true",
         help="do not patch counts and missing keys into running pods of ModelServings",
     )
-    add("--install", action="store_true", help="bring the cluster definitions and webhooks first")
-    add("--replace-crds", action="store_true", help="replace definitions that others made, too")
+    add(
+        "--install", action="store_true", help="first write definitions and webhooks to the cluster"
+    )
+    add(
+        "--replace-crds",
+        action="store_true",
+        help="also replace definitions that another project installed",
+    )
     add(
         "--ignore-disaggregated",
         "--ignore-disaggregatedsets",
@@ -82,17 +88,23 @@ def _add_upstream(add: Callable[..., Any]) -> None:
         "--metrics-bind-address",
         type=address,
         metavar="ADDR",
-        help="0 for none; on other than loopback over HTTPS, for tokens that may get /metrics "
-        "(default: :8443, outside of a cluster 127.0.0.1:8443)",
+        help="where metrics are served, 0: nowhere; unless on loopback, over HTTPS and for tokens "
+        "that may get /metrics (default: :8443, outside of a cluster 127.0.0.1:8443)",
     )
     add(
         "--health-probe-bind-address",
         type=address,
         metavar="ADDR",
-        help="0 for none (default: :8081, outside of a cluster 127.0.0.1:8081)",
+        help="where health is served, 0: nowhere (default: :8081, outside of a cluster "
+        "127.0.0.1:8081)",
     )
     add("--kube-api-qps", type=float, metavar="N", help="requests per second (default: 500)")
-    add("--kube-api-burst", type=whole(0, 2**31 - 1), metavar="N", help="at once (default: 500)")
+    add(
+        "--kube-api-burst",
+        type=whole(0, 2**31 - 1),
+        metavar="N",
+        help="requests at once (default: 500)",
+    )
     add("--leader-elect", **_switch(), help="work only while holding the lease (default: true)")
     for name in ("lease-duration", "renew-deadline", "retry-period"):
         add(f"--leader-elect-{name}", type=duration, metavar="TIME", help="such as 15s")

@@ -51,7 +51,7 @@ def _make_parser(prog: str) -> Parser:
         metavar="FILE|KIND/NAME",
         help="YAML or JSON; - reads standard input; a workload of the cluster, such as lws/llama",
     )
-    add("--to", choices=TARGETS, default=TARGETS[0], help="the kind that is wanted (default: ms)")
+    add("--to", choices=TARGETS, default=TARGETS[0], help="the kind to convert to (default: ms)")
     add(
         "--role",
         default="default",

@@ -39,7 +39,12 @@ def _make_parser(prog: str) -> Parser:
     add = parser.add_argument
     add("--address", default="127.0.0.1", metavar="IP", help="to listen on (default: loopback)")
     add("--port", type=whole(0, 65_535), metavar="PORT", help="(default: 7070, or a free one)")
-    add("--prefix", default="", metavar="PATH", help="that a proxy leaves in front, as /kohort")
+    add(
+        "--prefix",
+        default="",
+        metavar="PATH",
+        help="a path that a proxy leaves before the paths of the page, such as /kohort",
+    )
     add(
         "--allowed-host",
         action="append",
@@ -52,7 +57,8 @@ def _make_parser(prog: str) -> Parser:
         "--journal-address",
         default="",
         metavar="URL",
-        help="of the operator's metrics, for its journal, where the cluster is no 'kohort up'",
+        help="where the operator serves its metrics and its journal; a cluster of 'kohort up' "
+        "needs none",
     )
     add("--journal-token", default="", metavar="TOKEN", help="for that address")
     add_place(parser)

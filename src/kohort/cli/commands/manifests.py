@@ -25,7 +25,11 @@ def _make_parser(prog: str) -> Parser:
     )
     parser = Parser(prog, summary, _EXAMPLES)
     add = parser.add_argument
-    add("--image", default="", help="of the operator; without one it runs elsewhere")
+    add(
+        "--image",
+        default="",
+        help="of the operator; without it, no Deployment of the operator is printed",
+    )
     add(
         "--webhook-url",
         default="",

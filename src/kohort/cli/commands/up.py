@@ -1,5 +1,5 @@
 """
-This is where ``kohort up`` is read and its ready lines are written.
+This is where ``kohort up`` reads its flags, starts a cluster, and prints how to reach it.
 
 With ``--detach`` the same command is started again in the background, with a
 pipe on which it reports that it is ready, or why it is not.
@@ -89,7 +89,11 @@ def _make_parser(prog: str) -> Parser:
         action="store_true",
         help="a fault: watchers hear of a write only after its writer was answered",
     )
-    add("--sample", action="store_true", help="make a first workload, and tell how it comes up")
+    add(
+        "--sample",
+        action="store_true",
+        help="make a first workload, and print how many of its groups are ready",
+    )
     add_apis(parser, usual="all")
     add_settings(parser)
     add("--detach", action="store_true", help="return when it is ready; end it with 'down'")

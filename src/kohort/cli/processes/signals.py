@@ -1,4 +1,8 @@
-"""This is where a process learns that it is to end."""
+"""
+This is where commands handle SIGINT, SIGTERM and SIGHUP: the first asks for an orderly end.
+
+A second signal ends the process at once.
+"""
 
 import signal
 import threading

@@ -1,8 +1,8 @@
 """
-Chooses the cluster: by the named kubeconfig, else KUBECONFIG, else the pod, else ~/.kube/config.
+The choice of a cluster: by the named kubeconfig, KUBECONFIG, the own pod, or ~/.kube/config.
 
-A file that the user names must exist. Other places may lack a file, and the next
-one is tried; if there is none at all, the error lists the places.
+They are tried in this order. A file that the user names must exist, with ``--kubeconfig`` or in
+KUBECONFIG; if no place has a cluster, the error lists the places.
 """
 
 import os

@@ -119,7 +119,7 @@ class GangObjects(Checker):
                 self.breach(f"P1: gang {name} exists, and no pod names it")
             for name, gang in held.items():
                 if controller_of(gang) not in alive or is_leaving(gang):
-                    self.breach(f"P1: gang {name} belongs to nobody who is there")
+                    self.breach(f"P1: gang {name} belongs to no workload that exists")
 
     def gone(self) -> None:
         """Gangs go with their workload."""

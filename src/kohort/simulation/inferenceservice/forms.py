@@ -1,7 +1,8 @@
 """
-What exists of a service: its workloads in either form, its pods, and the pods of its Services.
+What an InferenceService should have, and what it has: workloads, pods, and pods of its Services.
 
-All of it is read from stored objects, by owners and labels.
+A service takes one of two forms: a workload for each component, or one RoleBasedGroup of all
+components. The checkers read what it has from stored objects, by owners and labels.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,5 @@
 """
-This is where simulated nodes are added, lost, recovered, and emptied.
+This is where ``kohort sim node`` adds, loses, recovers and drains simulated nodes.
 
 A drain breaks no disruption budget. Pods are evicted, not deleted: an eviction that a budget
 forbids is tried again until it is allowed or the time is over.

@@ -84,7 +84,7 @@ def _make_parser(prog: str) -> Parser:
         help="run the same with this strategy, and print a table of both; may be repeated",
     )
     add("--workers", type=whole(1, 512), help="processes (default: one for each core)")
-    add("--save", type=Path, metavar="FILE", help="where a failing run is saved when shrunk")
+    add("--save", type=Path, metavar="FILE", help="a file for a failing run, after it was shrunk")
     add("--log", action="store_true", help="print every write of the run")
     add_output(parser)
     return parser

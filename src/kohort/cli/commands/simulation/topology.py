@@ -21,7 +21,12 @@ def _make_parser(prog: str) -> Parser:
     parser = Parser(prog, summary, ("", "-o wide", "--kubeconfig ~/.kube/config -o json"))
     add_cluster(parser)
     add = parser.add_argument
-    add("--kubeconfig", type=Path, metavar="FILE", help="of another cluster than an embedded one")
+    add(
+        "--kubeconfig",
+        type=Path,
+        metavar="FILE",
+        help="of a cluster that 'kohort up' did not start",
+    )
     add("--context", metavar="NAME", help="of the kubeconfig")
     add_form(parser, "wide", "json", "yaml")
     return parser

@@ -41,7 +41,11 @@ def _make_parser(prog: str) -> Parser:
     add("target", nargs="*", metavar="KIND[/NAME]", help="(default: all kinds)")
     add("-w", "--watch", action="store_true", help="stay, and show what changes")
     add("-l", "--selector", default="", metavar="LABELS", help="only those with these labels")
-    add("--topology", action="store_true", help="of one: who sits in which domain, and how far")
+    add(
+        "--topology",
+        action="store_true",
+        help="of one workload: the domain of each pod, and how far apart pods are",
+    )
     add("--up", action="store_true", help="of pod/NAME: to which group and workload it belongs")
     add("--blocked", action="store_true", help="only those that need help, longest first")
     add_place(parser, everywhere=True)

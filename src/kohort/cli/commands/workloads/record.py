@@ -35,7 +35,11 @@ def _make_parser(prog: str) -> Parser:
     add = parser.add_argument
     add("target", nargs="*", metavar="KIND/NAME", help="one workload (default: all)")
     add("-o", "--output", metavar="FILE", default="-", help="where to (default: -, the terminal)")
-    add("--address", metavar="URL", help="of the operator's metrics, where it is no 'kohort up'")
+    add(
+        "--address",
+        metavar="URL",
+        help="where the operator serves its metrics; a cluster of 'kohort up' needs none",
+    )
     add("--token", metavar="TOKEN", default="", help="for that address")
     add_place(parser, everywhere=True)
     return parser

@@ -59,7 +59,7 @@ def _make_parser(prog: str) -> Parser:
         "--timeout",
         type=duration,
         metavar="TIME",
-        help="how long to wait, such as 90s or 5m; 0 only looks (default: for ever)",
+        help="how long to wait, such as 90s or 5m; 0: do not wait (default: for ever)",
     )
     add_place(parser)
     add_form(parser, "json")
