@@ -266,6 +266,7 @@ class DashboardServer:
             "isSimulated": clock is not None,
             "time": self._clock.describe(),
             "allowsWrites": self._options.allows_writes,
+            "shortNames": state.short_names,
             "reading": state.read_progress(),
             "problems": state.list_problems(),
         }

@@ -141,6 +141,12 @@ class State:
         self._told_problems: list[str] = []
         self._told_reading: tuple[Reading, list[str]] | None = None
 
+    @property
+    def short_names(self) -> dict[str, str]:
+        """The short name of each kind, by its name in small letters; the first API of it wins."""
+        apis = (watch.api for watch in reversed(self.watches))
+        return {api.kind.name.lower(): api.short_name for api in apis}
+
     def _mark_stale(self, watch: ApiWatch, key: Key) -> None:
         self._stale[name_workload(watch.api, key)] = (watch, key)
         self._bell.set()

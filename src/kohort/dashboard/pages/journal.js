@@ -7,7 +7,7 @@ import { reason, sentence } from "./reasons.js";
 import { read } from "./server.js";
 
 const CALM_MILLISECONDS = 1000, STEPS_KEPT = 300;
-const LANE = 22, TOP = 20, LANES_SHOWN = 12, NARROW = 640;
+const LANE = 22, LANE_NARROW = 38, TOP = 20, LANES_SHOWN = 12, NARROW = 640;
 
 const seconds = (stamp) => Date.parse(stamp) / 1000;
 const ownerOf = (moment) => `${moment.kind}/${moment.namespace}/${moment.name}`;
@@ -214,7 +214,8 @@ export class JournalPage {
     const from = seconds(list[0].at), length = Math.max(1, seconds(list.at(-1).at) - from);
     const scale = (stamp) => left + 8 + ((seconds(stamp) - from) / length) * (width - left - 16);
     const lanes = this.listLanes(list, chosen);
-    const height = TOP + lanes.length * LANE + 4, x = scale(chosen.at);
+    const lane = left ? LANE : LANE_NARROW, height = TOP + lanes.length * lane + 4, x = scale(chosen.at);
+    const isOfSeveral = new Set(lanes.map(([owner]) => owner.split("/")[1])).size > 1;
     const label = `Moments of ${count(lanes.length, "workload")} in ${writeSeconds(length)}; chosen: ${new Date(chosen.at).toLocaleTimeString()}`;
     const go = (event) => {
       const at = event.clientX - this.picture.getBoundingClientRect().left;
@@ -225,8 +226,11 @@ export class JournalPage {
       svg("text", { x: left + 8, y: 11, class: "tick" }, new Date(list[0].at).toLocaleTimeString()),
       svg("text", { x: width - 4, y: 11, class: "tick", "text-anchor": "end" }, new Date(list.at(-1).at).toLocaleTimeString()),
       lanes.map(([owner, moments], place) => {
-        const bottom = TOP + (place + 1) * LANE - 4, name = owner.split("/").slice(1).filter(Boolean).join("/");
-        return [left ? svg("text", { x: 0, y: bottom - 2, class: "lane" }, name.length > 28 ? `${name.slice(0, 27)}…` : name) : null,
+        const bottom = TOP + (place + 1) * lane - 4, [kind, space, own] = owner.split("/");
+        const whole = this.store.nameOf(kind, own) + (isOfSeveral && space ? ` in ${space}` : "");
+        const most = left ? 28 : Math.floor(width / 8), name = whole.length > most ? `${whole.slice(0, most - 1)}…` : whole;
+        // A narrow window has the name above the lane.
+        return [svg("text", { x: 0, y: left ? bottom - 2 : bottom - lane + 13, class: "lane" }, name, name === whole ? null : svg("title", {}, whole)),
           svg("line", { x1: left, x2: width, y1: bottom, y2: bottom, class: "grid" }),
           moments.map((moment) => makeTick(moment, scale(moment.at), bottom))];
       }),

@@ -43,11 +43,11 @@ function makeBar(host) {
   return [h("span", { class: "gpus", "aria-hidden": "true" }, cells), h("span", { class: "quiet" }, text)];
 }
 
-function makeLine({ namespace, workload, name, group, gang, pods, gpus }) {
+function makeLine({ namespace, workload, name, group, gang, pods, gpus }, store) {
   const suffix = `${count(pods, "pod")}, ${count(gpus, "GPU")}`;
   if (!workload) return h("li", {}, `${name}   `, h("span", { class: "quiet" }, suffix));
-  const [resource, own] = workload.split("/");
-  return h("li", {}, h("a", { href: hrefOf(`${resource}/${namespace || "_"}/${own}`) }, own), ` group ${group}   `,
+  const [resource, own] = workload.split("/"), told = store.nameOf(resource.split(".")[0], own);
+  return h("li", {}, h("a", { href: hrefOf(`${resource}/${namespace || "_"}/${own}`) }, told), ` group ${group}   `,
     h("span", { class: "quiet" }, suffix, gang ? `, gang ${gang}` : ""));
 }
 
@@ -124,7 +124,7 @@ export class NodesPage {
       h("div", { class: "host-name" }, h("b", {}, host.name), note ? h("span", { class: "word blocked" }, ` ! ${note}`) : null,
         this.store.cluster.isSimulated ? makeNodeButton(host.name, host.isFailed, (text) => { this.status.textContent = text || this.status.textContent; }) : null),
       h("div", {}, makeBar(host)),
-      h("ul", { class: "residents" }, host.lines.map(makeLine)),
+      h("ul", { class: "residents" }, host.lines.map((line) => makeLine(line, this.store))),
       host.linesLeftOut ? h("button", { type: "button", "data-key": `all ${host.name}`, onclick: () => this.showWhole(host.name) },
         `and ${host.linesLeftOut} more on ${host.name}`) : null);
   }

@@ -42,6 +42,7 @@ function makeRow(row) {
     h("td", { class: "name" },
       h("a", { href: hrefOf(id), "data-line": id, "data-key": id }, row.name),
       h("span", { class: "quiet" }, row.namespace ? ` in ${row.namespace}` : ""),
+      h("span", { class: "quiet narrow" }, `${row.namespace ? "," : ""} ${row.kind}`),
       waits && h("div", { class: "waits" }, sentence(waits))),
     h("td", { class: "wide kind" }, row.kind),
     h("td", { class: "number" }, isRead ? `${row.ready}/${row.wanted}` : "…"),
@@ -125,6 +126,6 @@ export class Overview {
   // Workloads that cannot be seen are not the same as none.
   tellNothing() {
     if (this.store.problems.length) return "No workload can be seen. What hides them stands above.";
-    return "There are no workloads. Make one with kubectl, for example from the examples folder.";
+    return "There are no workloads. Make one, for example with: kohort new lws --example | kubectl apply -f -";
   }
 }

@@ -19,10 +19,12 @@ export class SimulationPage {
     this.nodes = h("div", {});
     const speed = h("input", { type: "number", id: "speed", min: "0.1", max: "1000", step: "any", value: "1" });
     const button = (text, body) => h("button", { type: "button", onclick: () => this.act(body()) }, text);
+    this.pause = button("pause", () => ({ action: "pause" }));
+    this.resume = button("resume", () => ({ action: "resume" }));
     view.replaceChildren(h("h1", {}, "Simulation"), this.fault,
       h("section", { "aria-labelledby": "clock-title" }, h("h2", { id: "clock-title" }, "Clock"), this.clock,
         h("p", { class: "controls" },
-          button("pause", () => ({ action: "pause" })), button("resume", () => ({ action: "resume" })),
+          this.pause, this.resume,
           button("step 1 minute", () => ({ action: "step", seconds: 60 })),
           button("step 5 minutes", () => ({ action: "step", seconds: 300 })),
           h("label", { for: "speed" }, "speed "), speed,
@@ -72,12 +74,14 @@ export class SimulationPage {
     if (!clock || this.isClosed) return;
     const text = `${clock.isPaused ? "paused" : "running"} at speed ${clock.speed}, ${writeSeconds(clock.elapsedSeconds)} since the start`;
     if (this.clock.textContent !== text) this.clock.textContent = text;
+    this.pause.disabled = clock.isPaused;
+    this.resume.disabled = !clock.isPaused;
   }
 
   draw(page) {
     const value = listHosts(page.cluster).map(({ name, note, isFailed, pods }) => ({ name, note, isFailed, pods }));
     const head = ["Node", "State", "Pods", "Control"].map((name) => h("th", { scope: "col" }, name));
-    show(this.nodes, [value, page.matching], () => [h("table", {}, h("caption", { class: "hidden" }, "Nodes of the simulation"),
+    show(this.nodes, [value, page.matching], () => [h("table", { class: "controlled" }, h("caption", { class: "hidden" }, "Nodes of the simulation"),
       h("thead", {}, h("tr", {}, head)), h("tbody", {}, value.map((host) => h("tr", {},
         h("td", {}, host.name), h("td", {}, [host.isFailed && "failed", host.note].filter(Boolean).join(", ") || "ready"),
         h("td", { class: "number" }, host.pods),

@@ -22,6 +22,12 @@ function describeTime(plan) {
   return `about ${writeSeconds(plan.seconds)}`;
 }
 
+// All that changes stands above already.
+function describeRestart(restart, changes) {
+  const why = restart.why.length === changes.length && changes.length > 1 ? "these changes" : restart.why.join(", ");
+  return `${restart.isInPlace ? "updated in place" : "made anew"}: ${restart.what}${why && `, because of ${why}`}`;
+}
+
 export function makePlan(plan) {
   if (!plan.steps.length) return [h("p", { class: "quiet" }, "There is nothing to do."), makeBlockers(plan)];
   const least = plan.lines.map((line) => `never below ${line.readyLeast} of ${line.wanted} ${line.role || "groups"}`).join("; ");
@@ -32,7 +38,7 @@ export function makePlan(plan) {
       h("li", {}, `${each.path}: ${each.old || "(none)"} → ${each.new || "(none)"}`))) : null,
     h("p", {}, `${count(plan.steps.length, "step")}; ${least}; ${plan.gpus.extra ? `${plan.gpus.extra} extra GPUs` : "no extra GPUs"}; ${describeTime(plan)}`),
     plan.restarts.length ? h("ul", { class: "marks" }, plan.restarts.map((each) =>
-      h("li", {}, `${each.isInPlace ? "updated in place" : "made anew"}: ${each.what} (${each.units})${each.why.length ? `, because of ${each.why.join(", ")}` : ""}`))) : null,
+      h("li", {}, describeRestart(each, plan.changes)))) : null,
     h("div", { class: "scrolls" }, h("table", {}, h("caption", { class: "hidden" }, "Steps to come"),
       h("thead", {}, h("tr", {}, head)), h("tbody", {}, plan.steps.slice(0, 50).map(makeStep)))),
     plan.steps.length > 50 ? h("p", { class: "quiet" }, `and ${plan.steps.length - 50} more steps`) : null,

@@ -14,6 +14,11 @@ export class Store {
     this.search = "";
   }
 
+  // A workload as commands name it: namesakes of several kinds are told apart.
+  nameOf(kind, name) {
+    return `${this.cluster.shortNames[kind.toLowerCase()] || kind}/${name}`;
+  }
+
   fill(rows) {
     this.rows = new Map(rows.map((row) => [idOf(row), row]));
   }

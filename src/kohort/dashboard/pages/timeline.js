@@ -4,7 +4,7 @@
 import { h, svg, timeNow, writeSeconds } from "./dom.js";
 import { reason } from "./reasons.js";
 
-const LANE = 24, CHART = 70, TOP = 18, NARROW = 640;
+const LANE = 24, LANE_NARROW = 36, CHART = 70, TOP = 18, NARROW = 640;
 const HEIGHTS = { waiting: 3, pulling: 8, loading: 14, ready: 18, leaving: 18 };
 const WINDOWS = [["5 minutes", 300], ["15 minutes", 900], ["1 hour", 3600], ["6 hours", 21600]];
 const LANES_SHOWN = 40, LEAST = 30;
@@ -31,23 +31,26 @@ function makeAxis(from, to, scale, height) {
   return marks;
 }
 
-function makeSpan(span, top, from, to, scale) {
+// The bottom is that of the lane.
+function makeSpan(span, bottom, from, to, scale) {
   const start = seconds(span.start), end = span.end ? seconds(span.end) : to;
   if (end < from || start > to) return null;
   const x = scale(start), width = Math.max(1.5, scale(end) - x), height = HEIGHTS[span.phase];
   const name = svg("title", {}, `${span.phase}, revision ${span.revision}, ${writeSeconds(end - start)}${span.end ? "" : " so far"}`);
-  const box = svg("rect", { x, width, y: top + LANE - 4 - height, height, class: `span ${span.phase}` }, name);
+  const box = svg("rect", { x, width, y: bottom - height, height, class: `span ${span.phase}` }, name);
   const label = `${span.phase} ${span.revision ? `r${span.revision}` : ""}`;
   const fits = width > label.length * 6.5 && height >= 14;
-  return [box, fits ? svg("text", { x: x + 3, y: top + LANE - 7, class: `span-text ${span.phase}` }, label) : null];
+  return [box, fits ? svg("text", { x: x + 3, y: bottom - 3, class: `span-text ${span.phase}` }, label) : null];
 }
 
 function makeLane(lane, place, shape) {
-  const top = shape.top + place * LANE;
-  const name = shape.isNarrow ? null
-    : svg("text", { x: 0, y: top + LANE - 7, class: "lane" }, lane.name.length > 24 ? `${lane.name.slice(0, 23)}…` : lane.name);
-  return [name, svg("line", { x1: shape.left, x2: shape.width, y1: top + LANE - 4, y2: top + LANE - 4, class: "grid" }),
-    lane.spans.map((span) => makeSpan(span, top, shape.from, shape.to, shape.scale))];
+  const bottom = shape.top + (place + 1) * shape.lane - 4;
+  // A narrow window has the name above the lane.
+  const y = shape.isNarrow ? bottom - shape.lane + 13 : bottom - 3, most = shape.isNarrow ? Math.floor(shape.width / 8) : 24;
+  const name = lane.name.length > most ? `${lane.name.slice(0, most - 1)}…` : lane.name;
+  return [svg("text", { x: 0, y, class: "lane" }, name),
+    svg("line", { x1: shape.left, x2: shape.width, y1: bottom, y2: bottom, class: "grid" }),
+    lane.spans.map((span) => makeSpan(span, bottom, shape.from, shape.to, shape.scale))];
 }
 
 function makeSteps(levels, field, shape, y) {
@@ -125,9 +128,9 @@ export class TimelineSection {
     const to = timeNow() / 1000, isNarrow = width < NARROW;
     const starts = this.timeline.lanes.flatMap((lane) => lane.spans.map((span) => seconds(span.start)));
     const first = Math.min(to - LEAST, ...starts);
-    const left = isNarrow ? 0 : 170, from = Math.max(to - this.length, first);
+    const left = isNarrow ? 0 : 170, lane = isNarrow ? LANE_NARROW : LANE, from = Math.max(to - this.length, first);
     const top = TOP + bands * CHART;
-    return { from, to, left, width, top, isNarrow, scale: makeScale(from, to, left, width) };
+    return { from, to, left, width, top, lane, isNarrow, scale: makeScale(from, to, left, width) };
   }
 
   redraw() {
@@ -138,7 +141,7 @@ export class TimelineSection {
     const shape = this.shape(width, drawn.length);
     const live = lanes.filter((lane) => !lane.spans.length || !lane.spans.at(-1).end || seconds(lane.spans.at(-1).end) > shape.from);
     const shown = this.all ? live : live.slice(0, LANES_SHOWN);
-    const height = shape.top + shown.length * LANE + 4;
+    const height = shape.top + shown.length * shape.lane + 4;
     this.more.hidden = live.length <= LANES_SHOWN;
     this.more.textContent = this.all ? "show fewer lanes" : `show all ${live.length} lanes`;
     const label = `Time line of ${live.length} lanes: ${live.slice(0, 8).map((lane) => `${lane.name} ${lane.spans.at(-1)?.phase || "gone"}`).join(", ")}`;

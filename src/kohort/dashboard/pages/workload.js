@@ -151,12 +151,13 @@ function makeManifest(change) {
 
 function makeHistory(history) {
   if (!history.length) return [];
-  const cells = (line) => [h("td", { class: "number" }, line.number), h("td", { class: "number" }, line.groups),
-    h("td", {}, [line.isTarget && "target", line.hasServed && "has served"].filter(Boolean).join(", ")),
-    h("td", { class: "number" }, age(line.created)),
+  const cells = (line) => [h("td", { class: "number" }, line.number), h("td", { class: "number wide" }, line.groups),
+    h("td", { class: "words" }, [line.isTarget && "target", line.hasServed && "has served"].filter(Boolean).join(", ")),
+    h("td", { class: "number wide" }, age(line.created)),
     h("td", {}, line.changes.slice(0, 4).map((each) =>
       h("div", {}, `${each.path}: ${each.old || "(none)"} → ${each.new || "(none)"}`)))];
-  const head = ["Revision", "Groups", "", "Age", "Changes"].map((name) => h("th", { scope: "col" }, name || "State"));
+  const head = [["Revision"], ["Groups", "wide"], ["State"], ["Age", "wide"], ["Changes"]]
+    .map(([name, kind]) => h("th", { scope: "col", class: kind || null }, name));
   return [h("div", { class: "scrolls" }, h("table", {}, h("caption", { class: "hidden" }, "Revisions"),
     h("thead", {}, h("tr", {}, head)),
     h("tbody", {}, [...history].reverse().map((line) => h("tr", {}, cells(line))))))];
