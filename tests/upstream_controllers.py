@@ -23,6 +23,7 @@ class Other:
     hooks: tuple[tuple[str, str, str], ...]  # kind, name, API group of its rule
     labels: tuple[tuple[str, str], ...]
     replicas: int = 2
+    converts: tuple[str, ...] = ()  # definitions whose versions its webhook converts
 
     @property
     def namespace(self) -> str:
@@ -76,6 +77,12 @@ class Other:
             "webhooks": [hook],
         }
 
+    def write_conversion(self) -> Object:
+        """The conversion of each definition that it converts."""
+        service = {"name": self.service, "namespace": self.namespace, "path": "/convert"}
+        webhook = {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]}
+        return {"strategy": "Webhook", "webhook": webhook}
+
     def write_lease(self, holder: str, stamp: str) -> Object:
         """The lease as upstream's process renews it."""
         spec = {"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": stamp}
@@ -121,6 +128,10 @@ OTHERS = {
             "rbgs-webhook-service",
             ((VALIDATING, "rbgs-validating-webhook-configuration", "workloads.x-k8s.io"),),
             (("control-plane", "rbgs-controller"),),
+            converts=(
+                "rolebasedgroups.workloads.x-k8s.io",
+                "rolebasedgroupsets.workloads.x-k8s.io",
+            ),
         ),
         Other(
             "isvc",

@@ -60,7 +60,7 @@ CHILDREN = (
     *("leaderworkersets", "modelservings", "rolebasedgroups", "inferenceservices"),
     *("roleinstancesets", "roleinstances", "rolebasedgroupscalingadapters"),
 )
-Others = tuple[dict[str, int], dict[str, str]]
+Others = tuple[dict[str, int], dict[str, str], dict[str, Object]]
 OTHERS_SECONDS = 4  # after which a lease of a stand-in that has stopped is free
 
 
@@ -92,8 +92,22 @@ class LeftTakeover(TakeoverPlane):
         return [obj for obj in items if obj["metadata"]["namespace"] in spaces]
 
     def look_at_others(self) -> Others:
-        """The replicas of the other controllers, and where their webhooks lead."""
-        return self.replicas(), self.services_of_hooks()
+        """The replicas of the other controllers, where their webhooks lead, and conversions."""
+        return self.replicas(), self.services_of_hooks(), self.conversions()
+
+    def conversions(self) -> dict[str, Object]:
+        """How the versions of each definition with several are converted."""
+        found = {each["metadata"]["name"]: each["spec"] for each in self.get("crds")["items"]}
+        return {name: s["conversion"] for name, s in found.items() if len(s["versions"]) > 1}
+
+    def convert_by_others(self) -> None:
+        """Let the other controllers' webhooks convert, as their installs do."""
+        for other in self._others:
+            body = json.dumps({"spec": {"conversion": other.write_conversion()}})
+            for name in other.converts:
+                removed = '[{"op": "remove", "path": "/spec/conversion"}]'
+                self.plane.kubectl("patch", "crd", name, "--type=json", "-p", removed)
+                self.plane.kubectl("patch", "crd", name, "--type=merge", "-p", body)
 
     def apply_words(self, **limits: str) -> list[str]:
         """The words of an apply that installs our operator."""
@@ -205,6 +219,7 @@ def left_by(
         listed = {"apiVersion": "v1", "kind": "List", "items": list(definitions_of("volcano"))}
         plane.kubectl("create", "-f", "-", feed=json.dumps(listed))
         plane.kubectl("label", "nodes", "--all", "models.ome.io/clusterbasemodel.llama=Ready")
+        user.convert_by_others()
         user.left = bring_all(plane, workloads)
         with user.others(), user.kubelet():
             wanted = {name: OTHERS[name].replicas for name in names}
@@ -254,8 +269,8 @@ def expect_taken(user: LeftTakeover) -> None:
     """
     All are taken over.
 
-    The others are stopped, their webhooks lead to us or are gone, and ours has written only what
-    is documented.
+    The others are stopped, their webhooks lead to us or are gone, ours converts, and has written
+    only what is documented.
     """
     counts = count_available(user)
     assert set(counts.values()) <= {0, 2}, counts  # ours has the name of LeaderWorkerSet's
@@ -263,9 +278,22 @@ def expect_taken(user: LeftTakeover) -> None:
     led = {name: text.split(",") for name, text in user.services_of_hooks().items() if text}
     astray = {n: texts for n, texts in led.items() if not all(user.url in t for t in texts)}
     assert not astray, astray
+    expect_converted(user)
     written = {name for api in user.names for name in WRITTEN[api]}
     assert set(read_writes(user)) <= written
     assert user.overlaps == []
+
+
+def expect_converted(user: LeftTakeover) -> None:
+    """All conversions lead to us, and the API server reads older versions by them."""
+    for name, conversion in user.conversions().items():
+        place = (conversion.get("webhook") or {}).get("clientConfig") or {}
+        assert place.get("url", "").startswith(user.url), (name, conversion)
+        plural, _, group = name.partition(".")
+        items = user.get(f"{plural}.v1alpha1.{group}", "-A")["items"]
+        assert all(obj["apiVersion"] == f"{group}/v1alpha1" for obj in items)
+        if plural == "rolebasedgroups":
+            assert items, "no RoleBasedGroup was converted"
 
 
 def expect_given_back(user: LeftTakeover, before: Others) -> None:

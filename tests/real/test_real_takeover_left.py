@@ -22,7 +22,11 @@ pytestmark = [
     pytest.mark.skipif(not SHARED, reason="KOHORT_SHARED is not set"),
 ]
 # Namespaces in which the recordings were made; they are distinct.
-CHOSEN = {"lws": ("take-12",), "ms": ("take-6", "take-2"), "rbg": ("take-11",)}
+CHOSEN = {
+    "lws": ("take-12", "take-4"),
+    "ms": ("take-6", "take-2", "take-18"),
+    "rbg": ("take-11", "take-10"),
+}
 FOLDERS = {"lws": "lws", "ms": "kthena", "rbg": "rbg"}
 EVERY = 15  # so many writes are one that fails, where not all do
 
