@@ -62,14 +62,17 @@ class ApiAdmission:
         self._settings = settings
         self._find = find
         self._others = others or NoAdmission()
-        self._webhooks: dict[tuple[str, Kind], list[Webhook]] = {}
+        # By resource, not by version: a webhook sees writes to every version of its kind.
+        self._webhooks: dict[tuple[str, str], list[Webhook]] = {}
         for webhook in (webhook for api in apis for webhook in api.webhooks):
             for operation in webhook.operations:
-                self._webhooks.setdefault((operation, webhook.kind), []).append(webhook)
+                key = operation, webhook.kind.group_resource
+                self._webhooks.setdefault(key, []).append(webhook)
 
     def concerns(self, operation: str, target: Target) -> bool:
         """Whether a webhook of our APIs, or a configured one, matches such writes."""
-        own = not target.subresource and (operation, target.resource.kind) in self._webhooks
+        key = operation, target.resource.kind.group_resource
+        own = not target.subresource and key in self._webhooks
         return own or self._others.concerns(operation, target)
 
     async def mutate(self, review: Review) -> Object:
@@ -77,11 +80,13 @@ class ApiAdmission:
         assert review.obj is not None
         obj = review.obj
         for webhook in self._asked(review, mutates=True):
+            shown = await _show(obj, review, webhook.kind)
             # Stored objects are shared, so a copy is changed.
-            copied, settings = orjson.loads(orjson.dumps(obj)), self._look_beside(webhook, obj)
-            answer = webhook.handle(copied, review.old, settings)
+            copied, settings = orjson.loads(orjson.dumps(shown)), self._look_beside(webhook, shown)
+            answer = webhook.handle(copied, await _show_old(review, webhook.kind), settings)
             _judge(webhook, answer, review)
-            obj = answer.obj if answer.obj is not None else obj
+            if answer.obj is not None:
+                obj = await _show(answer.obj, review, review.target.resource.kind)
         if self._others.concerns(review.operation, review.target):
             review.obj = obj
             obj = await self._others.mutate(review)
@@ -96,8 +101,9 @@ class ApiAdmission:
         """Refuse a write that our APIs or a configured webhook refuse."""
         for webhook in self._asked(review, mutates=False):
             assert review.obj is not None
-            settings = self._look_beside(webhook, review.obj)
-            _judge(webhook, ask(webhook, review.obj, review.old, settings), review)
+            obj = await _show(review.obj, review, webhook.kind)
+            old = await _show_old(review, webhook.kind)
+            _judge(webhook, ask(webhook, obj, old, self._look_beside(webhook, obj)), review)
         if self._others.concerns(review.operation, review.target):
             await self._others.validate(review)
 
@@ -105,7 +111,8 @@ class ApiAdmission:
         if review.target.subresource or review.obj is None:
             return []
         labels = labels_of(review.obj)
-        found = self._webhooks.get((review.operation, review.target.resource.kind), [])
+        key = review.operation, review.target.resource.kind.group_resource
+        found = self._webhooks.get(key, [])
         return [
             webhook
             for webhook in found
@@ -120,6 +127,18 @@ class ApiAdmission:
         held = self._find(Address(NAMESPACE, "", target.namespace))
         labels = labels_of(held[0]) if held else {}
         return read_label_selector(webhook.namespaces or {}).matches(labels)
+
+
+async def _show(obj: Object, review: Review, kind: Kind) -> Object:
+    """An object of a review in the version of a kind."""
+    conversion = review.target.resource.conversion
+    if obj["apiVersion"] == kind.api_version or conversion is None:
+        return obj
+    return await conversion.convert(obj, kind.api_version)
+
+
+async def _show_old(review: Review, kind: Kind) -> Object | None:
+    return None if review.old is None else await _show(review.old, review, kind)
 
 
 def _judge(webhook: Webhook, answer: AdmissionResult, review: Review) -> None:

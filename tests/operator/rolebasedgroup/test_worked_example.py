@@ -87,6 +87,7 @@ async def test_the_group_counts_its_instances(m1: GroupLab):
     ]
     said = find_condition(found, "Ready") or {}
     assert (said["status"], said["reason"]) == ("True", "AllRolesReady")
+    assert annotations_of(found) == {P + "discovery-config-mode": "refine"}
 
 
 async def test_one_revision_holds_all_roles_and_one_each_role(m1: GroupLab):

@@ -10,6 +10,7 @@ from kohort.apis.facts import Whole, read_node
 from kohort.apis.home import Home
 from kohort.apis.references import Reference
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.admission.discovery import add_discovery_mode
 from kohort.apis.rolebasedgroup.admission.smaller_kinds import (
     validate_adapter,
     validate_instance_set,
@@ -106,6 +107,12 @@ def _judge_group(group: Object, old: Object | None, settings: Settings) -> Admis
     return AdmissionResult(errors=tuple(errors), warnings=tuple(warn_group(group)))
 
 
+def _complete_group(group: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+    # The validating webhook refuses an object that does not fit its schema.
+    is_misfit = shape_of(define_group, labels.KIND.version).find_misfit(group)
+    return AdmissionResult() if is_misfit else AdmissionResult(add_discovery_mode(group))
+
+
 def _find_adapters(group: Object, settings: Settings) -> tuple[Address, ...]:
     """The adapters that may hold replicas of the group's roles."""
     scaled = [r for r in roles_of(group) if (r.get("scalingAdapter") or {}).get("enable") is True]
@@ -148,6 +155,15 @@ def make_webhook(
     operations = ("CREATE", "UPDATE")
     return Webhook(f"v{name}.kb.io", path, kind, operations, handle, find_beside=find_around)
 
+
+_COMPLETE = Webhook(
+    "mrolebasedgroup.kb.io",
+    f"/mutate-workloads-x-k8s-io-{labels.KIND.version}-rolebasedgroup",
+    labels.KIND,
+    ("CREATE",),
+    _complete_group,
+    mutates=True,
+)
 
 _ALL = ("get", "create", "patch", "delete")
 WRITES = (
@@ -207,6 +223,7 @@ ROLE_BASED_GROUP = Api(
         Reference(labels.PROFILE, _find_profiles),
     ),
     webhooks=(
+        _COMPLETE,
         make_webhook(labels.KIND, define_group, _judge_group, _find_adapters),
         make_webhook(labels.POLICY, define_policy, _judge_policy),
         make_webhook(labels.INSTANCE_SET, define_instance_set, _judge_set),
