@@ -336,7 +336,7 @@ class Api:
     # Makes a StatefulSet controller that backs off try again; empty if no member is missing.
     wake: Callable[[Snapshot, str], tuple[Action, ...]] = lambda snapshot, now: ()
     references: tuple[Reference, ...] = ()  # kinds of objects that workloads refer to by name
-    # Of a stored workload: the kinds of children of which it has to know those of all others.
+    # Of a stored workload: the kinds of which it has to know all objects that the process watches.
     find_shared: Callable[[bytes], tuple[Kind, ...]] = lambda raw: ()
     # Children in the snapshot whose status the operator writes: (…, now).
     list_projections: Callable[[Snapshot, Reading[Any], Plan, str], tuple[Projection, ...]] = (

@@ -280,6 +280,8 @@ class ApiController:
         if root is None:
             self._forget(key)
             return RunResult(cost_seconds=0.0)
+        if not self.informers.knows_all(self.api.find_shared(root.raw)):
+            return RunResult(again_seconds=CATCH_UP_SECONDS)
         begun = self._time.elapsed()
         snapshot = self.gather(key, root)
         if not self.api.is_workload(snapshot.root):
@@ -318,13 +320,8 @@ class ApiController:
             put_backs=memory.find_put_backs(self._time.elapsed()),
             references=self._find_references(readable),
             deleted=self._deleted.list_of(key),
-            beside=self._gather_shared(root),
+            beside={k: self.informers.list_all(k) for k in self.api.find_shared(root.raw)},
         )
-
-    def _gather_shared(self, root: Whole) -> Mapping[Kind, tuple[Any, ...]]:
-        shared = self.api.find_shared(root.raw)
-        caches = [(w.kind, cache) for w, cache in self.children if w.kind in shared]
-        return {kind: tuple(entry.value for entry in cache) for kind, cache in caches}
 
     def _find_absent(self) -> Mapping[Kind, str]:
         """The needed kinds that the operator cannot watch, each with a sentence for the user."""

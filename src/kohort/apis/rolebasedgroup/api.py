@@ -33,7 +33,7 @@ from kohort.apis.rolebasedgroup.instance_facts import read_facts
 from kohort.apis.rolebasedgroup.names import adapter_name
 from kohort.apis.rolebasedgroup.objects.gangs import UPSTREAM
 from kohort.apis.rolebasedgroup.pod_facts import read_pod
-from kohort.apis.rolebasedgroup.port_claims import mentions_ports
+from kohort.apis.rolebasedgroup.port_claims import find_shared
 from kohort.apis.rolebasedgroup.read import read
 from kohort.apis.rolebasedgroup.render import render
 from kohort.apis.rolebasedgroup.report import list_events, list_projections, write_status
@@ -94,11 +94,6 @@ def _find_profiles(group: Object) -> tuple[Key, ...]:
 
 def _find_policies(group: Object) -> tuple[Key, ...]:
     return ((namespace_of(group), name_of(group)),)
-
-
-def _find_shared(raw: bytes) -> tuple[Kind, ...]:
-    """Where all groups store ports, for a group that asks for some."""
-    return (labels.INSTANCE, labels.INSTANCE_SET) if mentions_ports(raw) else ()
 
 
 def _judge_group(group: Object, old: Object | None, settings: Settings) -> AdmissionResult:
@@ -217,7 +212,7 @@ ROLE_BASED_GROUP = Api(
     start_status=lambda root: {"roleStatuses": []},  # the API server refuses a status without it
     list_events=list_events,
     list_projections=list_projections,
-    find_shared=_find_shared,
+    find_shared=find_shared,
     references=(
         Reference(labels.POLICY, _find_policies),
         Reference(labels.PROFILE, _find_profiles),

@@ -1,10 +1,12 @@
 """
-Ports in use by all groups of the cluster, whose pods may share a node.
+Ports in use by all groups, sets and instances of the cluster, whose pods may share a node.
 
 A port is stored on a RoleInstance or a RoleInstanceSet, so the caches of these kinds show every
 allocated port. Two plans may choose the same port before either sees the other's write. The API
 server orders writes of one kind, so a cache that shows one write shows all earlier ones: of two
-instances with one port, the plan of the later one sees the other instance. So the operator creates
+instances with one port, the plan of the later one sees the other instance. (Objects of groups and
+objects by hand have two caches: where both choose the same port within the moment that the slower
+watch is behind, both may keep it.) So the operator creates
 pods of an instance only while no other instance has its port; else the instance gets another port.
 No plan has to know which instance was first, and objects do not show it: each write of any client
 raises the resourceVersion, and pods come by another watch. An instance that has pods keeps its
@@ -19,6 +21,7 @@ from kohort.apis.facts import Meta
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
 from kohort.apis.rolebasedgroup.objects.ports import is_port
+from kohort.cluster.objects import Kind
 
 Claims = Mapping[int, list[str]]  # the uids of the objects that hold each port
 
@@ -44,9 +47,9 @@ def must_yield(claims: Claims, metadata: Meta, port: int) -> bool:
     return any(uid != metadata.uid for uid in claims.get(port, ()))
 
 
-def mentions_ports(raw: bytes) -> bool:
-    """Whether a workload, as it is stored, has a template that asks for ports."""
-    return labels.PORT_ALLOCATOR.encode() in raw
+def find_shared(raw: bytes) -> tuple[Kind, ...]:
+    """The kinds on which ports are stored, for a stored workload that asks for some."""
+    return (labels.INSTANCE, labels.INSTANCE_SET) if labels.PORT_ALLOCATOR.encode() in raw else ()
 
 
 def _add(found: dict[int, list[str]], metadata: Meta) -> None:

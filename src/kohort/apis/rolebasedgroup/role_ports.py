@@ -22,11 +22,13 @@ from kohort.apis.rolebasedgroup.objects.ports import (
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts, components_of
 from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of
 
+Holders = tuple[tuple[int, tuple[str, ...]], ...]  # by port, uids of the objects with it
+
 
 class PortView(NamedTuple):
     """The ports of all groups and the pods of this group, as the caches have them."""
 
-    holders: tuple[tuple[int, tuple[str, ...]], ...] = ()  # by port, uids of the objects with it
+    holders: Holders = ()
     revisions: tuple[tuple[str, str], ...] = ()  # roles that have pods, with the pods' hashes
 
 

@@ -1,13 +1,14 @@
 """The caches of one process: each kept up to date by a watcher of its own."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
 from kohort.cluster.errors import Forbidden, KohortError, NotFound
+from kohort.cluster.objects import Kind
 from kohort.cluster.port import Cluster, Selection
 from kohort.controller.caches.cache import Cache, CacheWriter, Decode, Index, UndecodableObject
 from kohort.controller.caches.definitions import is_defined, wait_until_defined
@@ -55,6 +56,15 @@ class _SharedWatch:
         """Keep the cache up to date; of several informers one runs the watcher at a time."""
         async with self._turn:
             await self._watcher.run()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the first list has completed, or the kind cannot be watched now."""
+        return self._writer.reader.is_ready or self.absence is not None
+
+    def list_values(self) -> list[Any]:
+        """All cached objects, as this watch decodes them."""
+        return [entry.value for entry in self._writer.reader]
 
     def find_age(self, now: float) -> float:
         """For how many seconds the cache may have lacked changes."""
@@ -104,6 +114,10 @@ class SharedWatches:
     def add(self, watch: _SharedWatch) -> None:
         """Add a watch whose cache other informers may read, too."""
         self._watches.append(watch)
+
+    def list_of(self, kind: Kind) -> list[_SharedWatch]:
+        """All watches of a kind, whatever they select and whoever reads them."""
+        return [watch for watch in self._watches if watch.asked.selection.kind == kind]
 
     def leave(self, user: "Informers") -> None:
         """Forget an informer, and each watch that no other informer reads: it would stop."""
@@ -171,6 +185,14 @@ class Informers:
         if watch.absence is not None:
             self.absent[watch.asked.selection] = watch.absence
         return reader
+
+    def list_all(self, kind: Kind) -> tuple[Any, ...]:
+        """The objects of a kind that any API of the process watches; some may be there twice."""
+        return tuple(value for watch in self._shared.list_of(kind) for value in watch.list_values())
+
+    def knows_all(self, kinds: Iterable[Kind]) -> bool:
+        """Whether ``list_all`` of these kinds is complete."""
+        return all(watch.is_known for kind in kinds for watch in self._shared.list_of(kind))
 
     def take(self, selection: Selection, event: Event, *, is_back: bool) -> None:
         """Note an event that a cache has applied."""

@@ -13,7 +13,7 @@ from kohort.apis.rolebasedgroup.api import HOME, WRITES
 from kohort.apis.rolebasedgroup.definition import define_instance, define_instance_set
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts, read_facts
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, read_pod
-from kohort.apis.rolebasedgroup.port_claims import mentions_ports
+from kohort.apis.rolebasedgroup.port_claims import find_shared
 from kohort.apis.rolebasedgroup.report import list_events
 from kohort.apis.rolebasedgroup.roles import as_objects
 from kohort.apis.rolebasedgroup.single_role.read import read_instance, read_set
@@ -104,7 +104,7 @@ ROLE_INSTANCE_SET = Api(
     start_status=start_set_status,
     list_events=list_events,
     list_projections=list_instances,
-    find_shared=lambda raw: (labels.INSTANCE,) if mentions_ports(raw) else (),
+    find_shared=find_shared,
     has_condition_generations=False,
     home=HOME,
     definitions=(define_instance_set, define_instance),
@@ -135,6 +135,7 @@ ROLE_INSTANCE = Api(
     render=render_instance,
     write_status=write_status,
     list_events=list_events,
+    find_shared=find_shared,
     has_condition_generations=False,
     home=HOME,
     definitions=(define_instance,),

@@ -18,7 +18,9 @@ from kohort.apis.gojson import drop_nulls
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.group_facts import read_failures_of, sort_revisions
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts, read_facts
+from kohort.apis.rolebasedgroup.objects.ports import ROLE_SCOPED
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
+from kohort.apis.rolebasedgroup.port_claims import list_claims, list_holders
 from kohort.apis.rolebasedgroup.problems import FAILED_WORKLOAD, Problem
 from kohort.apis.rolebasedgroup.revision import (
     INSTANCE_HISTORY,
@@ -28,7 +30,7 @@ from kohort.apis.rolebasedgroup.revision import (
     write_set_data,
 )
 from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts, components_of
-from kohort.apis.rolebasedgroup.role_ports import give_ports
+from kohort.apis.rolebasedgroup.role_ports import Holders, PortView, give_ports
 from kohort.apis.rolebasedgroup.roles import (
     IN_PLACE_IF_POSSIBLE,
     STATELESS,
@@ -38,7 +40,7 @@ from kohort.apis.rolebasedgroup.roles import (
 )
 from kohort.apis.rolebasedgroup.spec import GroupSpec, read_set_spec
 from kohort.apis.rolebasedgroup.types import INSTANCE_TEMPLATE, write_typed
-from kohort.cluster.kinds import CONTROLLER_REVISION
+from kohort.cluster.kinds import CONTROLLER_REVISION, POD
 from kohort.cluster.numbers import find_count
 from kohort.cluster.objects import (
     Object,
@@ -56,6 +58,8 @@ class _Inputs(NamedTuple):
 
     body: bytes
     revisions: tuple[bytes, ...]
+    hashes: tuple[str, ...] = ()  # of the revisions of pods; these two only for role-wide ports
+    holders: Holders = ()
 
 
 def find_facts(snapshot: Snapshot) -> GroupFacts:
@@ -76,7 +80,12 @@ def find_facts(snapshot: Snapshot) -> GroupFacts:
         "status": {"currentRevision": status.get("currentRevision")},
     }
     revisions = sorted(found.raw for found in snapshot.all(CONTROLLER_REVISION))
-    return _make_facts(_Inputs(orjson.dumps(body), tuple(revisions)))
+    raw = orjson.dumps(body)
+    if ROLE_SCOPED.encode() not in raw:
+        return _make_facts(_Inputs(raw, tuple(revisions)))
+    hashes = {pod.metadata.labels.get(labels.REVISION, "") for pod in snapshot.all(POD)}
+    holders = list_holders(list_claims(snapshot))
+    return _make_facts(_Inputs(raw, tuple(revisions), tuple(sorted(hashes)), holders))
 
 
 @lru_cache(maxsize=1024)
@@ -105,10 +114,12 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
         base=known if known != target and any(r.name == known for r in stored) else "",
         failures=failures.get(Line(0, role.name), ()),
     )
+    told = tuple((role.name, short) for short in inputs.hashes)
+    view = PortView(inputs.holders, told)
     return GroupFacts(
         group=root,
         spec=spec,
-        roles=give_ports({role.name: facts}, {name_of(root): root}),
+        roles=give_ports({role.name: facts}, {name_of(root): root}, view),
         delegated={},
         hash=same.hash if same else found,
         stored=stored,
