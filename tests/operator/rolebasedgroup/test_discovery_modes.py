@@ -22,7 +22,7 @@ def mode_of(lab: GroupLab) -> str | None:
     return annotations_of(lab.group()).get(labels.DISCOVERY_MODE)
 
 
-async def test_a_new_group_says_that_its_addresses_are_listed_and_nobody_writes_it_again(
+async def test_a_new_group_says_that_its_addresses_are_listed_without_a_write_of_its_own(
     lab: GroupLab,
 ):
     await start(lab, standalone())

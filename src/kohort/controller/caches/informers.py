@@ -116,7 +116,7 @@ class SharedWatches:
         self._watches.append(watch)
 
     def list_of(self, kind: Kind) -> list[_SharedWatch]:
-        """All watches of a kind, whatever they select and whoever reads them."""
+        """All watches of a kind, with any selector and for any informer."""
         return [watch for watch in self._watches if watch.asked.selection.kind == kind]
 
     def leave(self, user: "Informers") -> None:
