@@ -14,9 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 CACHE = ".mypy_cache/beside"
 CODES_OFF = (
-    *("arg-type", "assignment", "call-overload", "dict-item", "func-returns-value", "index"),
-    *("list-item", "method-assign", "misc", "return-value", "type-var", "union-attr"),
-    "var-annotated",
+    *("arg-type", "assignment", "call-overload", "dict-item", "index", "misc", "union-attr"),
 )
 # Every folder may have a file of this name, and only pytest knows which one is meant.
 _SAME_NAMES = r"(conftest|record)\.py$"

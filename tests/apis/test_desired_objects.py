@@ -1,5 +1,7 @@
 """Objects that should exist are made, changed and deleted by one write each, and never again."""
 
+from typing import Any
+
 import orjson
 import pytest
 from hypothesis import given
@@ -61,7 +63,7 @@ def test_a_field_that_others_may_set_is_not_put_back():
 
 
 def test_a_field_that_we_applied_and_no_longer_want_is_a_change():
-    owned = {"f:data": {"f:old": {}, "f:k": {}}}
+    owned: dict[str, Any] = {"f:data": {"f:old": {}, "f:k": {}}}
     entry = {"manager": "kohort", "operation": "Apply", "fieldsV1": owned}
     found = config("a", k="v", old="x")
     found["metadata"]["managedFields"] = [entry]

@@ -44,7 +44,8 @@ def test_describe_tells_the_steps_of_a_rollout_in_their_order(kubectl: Tool):
     kubectl("apply", "-f", "-", stdin=make_lws("engine:1"))
     kubectl(*AVAILABLE)
     kubectl("apply", "-f", "-", stdin=make_lws("engine:2"))
-    told, end = [], time.monotonic() + 60
+    told: list[str] = []
+    end = time.monotonic() + 60
     while sum(READY in message for message in told) < 2:
         assert time.monotonic() < end, told
         told = describe_events(kubectl)

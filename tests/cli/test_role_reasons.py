@@ -103,6 +103,6 @@ def test_a_set_that_waits_for_a_hook_says_which_label_holds_it(kohort: RunKohort
     )
     hand.wait_for(lambda obj: (obj.get("status") or {}).get("readyReplicas") == 2)
     hand.edit({"op": "replace", "path": "/spec/replicas", "value": 1})
-    hand.wait_for(lambda obj: find_condition(obj, "RoleWaiting"))
+    hand.wait_for(lambda obj: find_condition(obj, "RoleWaiting") is not None)
     text = kohort("why", "ris/hooked").out
     assert "WaitingForHook: " in text and "label example.com/drain=wanted" in text

@@ -1,5 +1,7 @@
 """The cache: what readers see, and what subscribers are told."""
 
+from typing import Any
+
 import orjson
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,7 +105,7 @@ def test_a_bookmark_moves_the_version():
 
 
 def test_an_object_that_cannot_be_decoded_is_left_out_and_named():
-    faults = []
+    faults: list[Any] = []
     writer = CacheWriter(THINGS, decode, report=faults.append)
     for event in (Init(), put("a", 1), put("b", 2, 5), Unreadable(b"?", "odd"), Ready("3")):
         writer.apply(event)

@@ -1,6 +1,7 @@
 """Whatever the port is asked, it answers with a review: a verdict, or a sentence and a code."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import aiohttp
 import orjson
@@ -49,7 +50,7 @@ def pod(size="2", tpus="", index="0"):
 
 
 def nest(depth):
-    value = {}
+    value: dict[str, Any] = {}
     for _ in range(depth):
         value = {"a": value}
     return value

@@ -1,6 +1,7 @@
 """What webhooks answer to reviews, without a server."""
 
 from base64 import b64decode
+from typing import Any
 
 import orjson
 import pytest
@@ -129,7 +130,12 @@ def test_a_deletion_is_allowed():
 
 def test_the_old_object_and_the_settings_reach_the_handler():
     seen = []
-    hook = Webhook("w", "/w", THING, (), lambda *given: seen.append(given) or AdmissionResult())
+
+    def note(*given: Any) -> AdmissionResult:
+        seen.append(given)
+        return AdmissionResult()
+
+    hook = Webhook("w", "/w", THING, (), note)
     told = Settings(carrier="pods")
     answer_review(hook, review({"a": 1}, old={"a": 0}), told)
     assert seen == [({"a": 1}, {"a": 0}, told)]
@@ -137,9 +143,12 @@ def test_the_old_object_and_the_settings_reach_the_handler():
 
 def test_the_namespace_of_the_request_is_the_object_s():
     seen = []
-    hook = Webhook(
-        "w", "/w", THING, (), lambda obj, old, s: seen.append(obj) or AdmissionResult(obj)
-    )
+
+    def note(obj: Any, *_: Any) -> AdmissionResult:
+        seen.append(obj)
+        return AdmissionResult(obj)
+
+    hook = Webhook("w", "/w", THING, (), note)
     answer = ask(hook, {"metadata": {"name": "p"}}, namespace="lab")
     assert seen[0]["metadata"]["namespace"] == "lab"
     assert answer["allowed"] is True

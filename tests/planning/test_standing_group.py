@@ -139,6 +139,7 @@ def test_a_role_is_updated_after_the_one_before_it():
 def test_a_role_whose_update_is_paused_is_not_waited_for():
     asked = ask(after={"b": ("a",)})
     first, *others = asked.roles
+    assert first.rollout is not None
     paused = replace(first, rollout=replace(first.rollout, is_paused=True))
     found = decide(start(SIZES), replace(asked, roles=(paused, *others)))
     assert found.steps[Line(0, "b")].retire

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from control_plane import ControlPlane
 
@@ -96,6 +97,15 @@ def fail_each_once(faults: Sequence[Fault], every: int = 1) -> Plan:
     return plan
 
 
+class _Door(ThreadingHTTPServer):
+    """A server that is silent when a command was killed."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """Print no traceback."""
+
+
 @contextmanager
 def gated(plane: ControlPlane, path: Path) -> Iterator[Gate]:
     """A gate before this control plane, and a kubeconfig at a path that leads through it."""
@@ -109,9 +119,7 @@ def gated(plane: ControlPlane, path: Path) -> Iterator[Gate]:
             return http.client.HTTPSConnection(server, context=context, timeout=600)
 
     Handler.gate = gate
-    door = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    door.daemon_threads = True
-    door.handle_error = lambda *_: None  # a command that was killed
+    door = _Door(("127.0.0.1", 0), Handler)
     threading.Thread(target=door.serve_forever, daemon=True).start()
     config["clusters"][0]["cluster"] = {"server": f"http://127.0.0.1:{door.server_address[1]}"}
     config["users"][0]["user"] = {}

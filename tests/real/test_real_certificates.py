@@ -7,6 +7,7 @@ from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 import pytest
 from cluster_driver import Driver, make_lws
@@ -27,7 +28,8 @@ class Load:
     """Creates, of which every fourth is stored; the others are only simulated."""
 
     def __init__(self, driver: Driver) -> None:
-        self.count, self.refused = 0, []
+        self.count = 0
+        self.refused: list[Any] = []
         self._driver = driver
 
     async def run(self) -> None:

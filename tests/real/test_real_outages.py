@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from audit_log import AuditLog
@@ -47,7 +48,8 @@ async def test_another_replica_goes_on_when_the_leader_is_killed(site):
     log = site.plane.folder / "log" / "first"
     first = Controller(site.kubeconfig, site.service.url, log, *QUICK_LEASE)
     eventually("somebody leads", lambda: read_holder(site.plane), first.log.read_text)
-    leader, counts = read_holder(site.plane), []
+    leader = read_holder(site.plane)
+    counts: list[Any] = []
     with controllers(site.plane, site.service, site.kubeconfig, words=QUICK_LEASE) as (second,):
         site.service.backends = [first.port, second.port]
         async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:

@@ -44,6 +44,10 @@ def restless(snapshot, *rest) -> Object:
     return {"configMap": f"{(snapshot.root.get('status') or {}).get('configMap')}x"}
 
 
+def fail(*_: Any) -> Any:
+    raise ZeroDivisionError
+
+
 def break_api(api: Api) -> dict[str, Api]:
     """Sentences, each with an API that has that fault."""
     render = api.render
@@ -65,7 +69,7 @@ def break_api(api: Api) -> dict[str, Api]:
         ),
         "its status does not come to rest: configMap": replace(api, write_status=restless),
         "it changed the object that it was given": replace(api, read=edit),
-        "it raised ZeroDivisionError": replace(api, read=lambda snapshot: 1 // 0),
+        "it raised ZeroDivisionError": replace(api, read=fail),
         "has the short name lws already": replace(api, short_name="lws"),
         "another API serves LeaderWorkerSet": replace(api, kind=LEADER_WORKER_SET.kind),
         "the first definition is of LeaderWorkerSet": replace(

@@ -34,6 +34,7 @@ def assignment(nodes: dict[str, str]) -> Scene:
 def spread_of(nodes: dict[str, str], hypernodes: bool = True, pack: Pack | None = None):
     atlas = draw_atlas(make_nodes(), (), make_hypernodes() if hypernodes else ())
     picture = assignment(nodes).picture()
+    assert picture.reading is not None
     workload = replace(picture.reading.workload, placement=PlacementPolicy(pack))
     picture = replace(picture, reading=replace(picture.reading, workload=workload))
     return make_spread(picture, atlas)

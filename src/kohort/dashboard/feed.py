@@ -9,7 +9,7 @@ sends ``reset``, and the page loads everything again.
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any, NamedTuple
 
 import orjson
@@ -66,7 +66,7 @@ class Feed:
         for queue in tuple(self._queues):
             _end(queue)
 
-    async def listen(self, last_id: str) -> AsyncIterator[bytes]:
+    async def listen(self, last_id: str) -> AsyncGenerator[bytes, None]:
         """The bytes of one stream, for a page that has seen everything up to an id."""
         queue: asyncio.Queue[FeedEvent | None] = asyncio.Queue(self._queue_max)
         missed = self._find_missed(last_id)

@@ -43,8 +43,10 @@ def place(obj: Object) -> Object:
 def original_pods(lws: Object) -> list[Object]:
     stored = default_workload(place(lws))
     (leader,) = leader_pods(stored, "abc", [GROUP])
+    assert isinstance(leader, dict)
     leader["metadata"]["uid"] = "leader"
-    return [leader, *worker_pods(stored, leader, range(1, size_of(stored)))]
+    workers = worker_pods(stored, leader, range(1, size_of(stored)))
+    return [pod for pod in (leader, *workers) if isinstance(pod, dict)]
 
 
 def converted_pods(lws: Object) -> list[Object]:

@@ -43,7 +43,7 @@ async def make(cluster: InProcessCluster, obj: Object) -> Object:
 
 
 async def test_what_is_not_said_is_filled_in(cluster: InProcessCluster):
-    rollout = {"rollingUpdateConfiguration": {}}
+    rollout: dict[str, Any] = {"rollingUpdateConfiguration": {}}
     spec = (await make(cluster, workload(rolloutStrategy=rollout)))["spec"]
     template = spec["leaderWorkerTemplate"]
     assert (spec["replicas"], spec["startupPolicy"]) == (1, "LeaderCreated")

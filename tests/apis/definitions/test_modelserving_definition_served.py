@@ -51,7 +51,7 @@ async def make(cluster: InProcessCluster, obj: Object, kind: Kind = labels.KIND)
 async def test_what_is_not_said_of_a_model_serving_is_filled_in(
     cluster: InProcessCluster, kind: Kind
 ):
-    strategy = {"rollingUpdateConfiguration": {}}
+    strategy: dict[str, Any] = {"rollingUpdateConfiguration": {}}
     made = await make(cluster, workload(rolloutStrategy=strategy), kind)
     spec = made["spec"]
     (only,) = spec["template"]["roles"]

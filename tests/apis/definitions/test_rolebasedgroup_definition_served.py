@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def role(**fields) -> Object:
 
 
 async def test_what_is_not_said_of_a_group_is_filled_in(cluster: InProcessCluster):
-    strategy = {"rollingUpdate": {}}
+    strategy: dict[str, Any] = {"rollingUpdate": {}}
     made = await make(cluster, labels.KIND, {"roles": [role(rolloutStrategy=strategy)]})
     (only,) = made["spec"]["roles"]
     assert (only["replicas"], only["podManagementPolicy"]) == (1, "Parallel")

@@ -4,6 +4,8 @@ The register of upstream's defects, D1 to D40, row by row: what is decided here.
 D8 (edits of what services refer to) is tested with updates, D31 (foreign Services) with handovers.
 """
 
+from typing import Any
+
 import pytest
 from isvc_builders import (
     PARTS,
@@ -28,6 +30,7 @@ from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType, read_service
 from kohort.apis.inferenceservice.status import write_error_status, write_status
 from kohort.cluster.kinds import AUTOSCALER, DEPLOYMENT, INGRESS, SERVICE, SERVICE_ACCOUNT
+from kohort.cluster.objects import Kind
 
 NOW = "2026-01-02T03:04:05Z"
 KEDA = {"ome.io/autoscalerClass": "keda"}
@@ -171,7 +174,7 @@ def test_d18_weights_of_any_vendor_have_a_path():
 def test_d19_a_deployment_starts_with_the_fewest_replicas_and_is_then_left_alone():
     obj = service(engine={"minReplicas": 3})
     assert deployment(obj)["replicas"] == 3
-    existing = {DEPLOYMENT: {"chat-engine": {"metadata": {}}}}
+    existing: dict[Kind, Any] = {DEPLOYMENT: {"chat-engine": {"metadata": {}}}}
     assert "replicas" not in deployment(obj, existing=existing)
 
 
@@ -218,7 +221,7 @@ def test_d23_a_query_is_changed_only_where_it_has_a_place_for_a_name(custom: str
 
 
 def test_d24_replicas_of_a_leader_worker_set_are_left_alone():
-    existing = {kinds.LEADER_WORKER_SET: {"lws-chat-engine": {"metadata": {}}}}
+    existing: dict[Kind, Any] = {kinds.LEADER_WORKER_SET: {"lws-chat-engine": {"metadata": {}}}}
     plan = planned(service(), model(), multi_node(), existing=existing)
     assert "replicas" not in plan.find(kinds.LEADER_WORKER_SET, "lws-chat-engine")["spec"]
 

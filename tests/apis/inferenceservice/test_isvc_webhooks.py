@@ -1,6 +1,7 @@
 """The webhooks of OME's kinds as an API server asks them."""
 
 from dataclasses import replace
+from typing import Any
 
 import orjson
 import pytest
@@ -35,7 +36,9 @@ def configuration(**keys: Object) -> Object:
 def pod(**notes: str) -> Object:
     metadata = {"name": "p", "namespace": "ml", "labels": {"ome.io/inferenceservice": "chat"}}
     metadata["annotations"] = {key.replace("_", "/", 1): value for key, value in notes.items()}
-    volumes = [{"name": name, "emptyDir": {}} for name in ("model-empty-dir", "model")]
+    volumes: list[Object] = [
+        {"name": name, "emptyDir": {}} for name in ("model-empty-dir", "model")
+    ]
     spec = {"containers": [{"name": "ome-container", "image": "i"}], "volumes": volumes}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
@@ -169,7 +172,7 @@ async def test_accelerators_of_a_runtime_must_exist(site: Site, namespace: str):
     needs = {"acceleratorClasses": ["h100"]}
     found = runtime(namespace=namespace, acceleratorRequirements=needs)
     assert "acceleratorClasses[0]: Not found" in await site.refuse(found)
-    spec = {"discovery": {}, "capabilities": {}}
+    spec: dict[str, Any] = {"discovery": {}, "capabilities": {}}
     await site.put({"apiVersion": API, **accelerator("h100", **spec)}, found)
 
 

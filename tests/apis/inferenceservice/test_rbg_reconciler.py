@@ -12,7 +12,9 @@ GROUP = kinds.ROLE_BASED_GROUP
 
 def group(obj, *held, live: dict | None = None) -> dict:
     existing = {} if live is None else {GROUP: {"chat": live}}
-    return planned(obj, *held, existing=existing).find(GROUP, "chat")
+    found = planned(obj, *held, existing=existing).find(GROUP, "chat")
+    assert found is not None
+    return found
 
 
 def replicas_of(found: dict) -> dict[str, int]:

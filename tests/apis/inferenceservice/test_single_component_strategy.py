@@ -56,7 +56,9 @@ def test_a_raw_engine_is_a_deployment_and_what_belongs_to_it():
 
 
 def deployment(obj=None, *held, **how) -> dict:
-    return planned(obj or service(), *held, **how).find(DEPLOYMENT, "chat-engine")
+    found = planned(obj or service(), *held, **how).find(DEPLOYMENT, "chat-engine")
+    assert found is not None
+    return found
 
 
 def test_a_deployment_rolls_one_by_one_and_keeps_ten_revisions():
@@ -122,7 +124,9 @@ def test_a_strategy_of_the_user_is_the_deployments():
 
 
 def service_of(obj, *held, name="chat-engine") -> dict:
-    return planned(obj, *held).find(SERVICE, name)
+    found = planned(obj, *held).find(SERVICE, name)
+    assert found is not None
+    return found
 
 
 def test_a_service_without_ports_gets_port_8080():

@@ -34,7 +34,7 @@ def test_a_member_with_members_below_it_is_marked() -> None:
 
 
 def test_what_is_left_of_a_node_is_written_in_its_shortest_form() -> None:
-    fields = {"f:labels": {".": {}, "f:app": {}}}
+    fields: dict[str, Any] = {"f:labels": {".": {}, "f:app": {}}}
     assert difference(fields, {"f:labels": {"f:app": {}}}) == {"f:labels": {}}
     assert difference(fields, {"f:labels": {}}) == {"f:labels": {"f:app": {}}}
     assert difference(fields, fields) == {}

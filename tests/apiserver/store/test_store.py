@@ -1,6 +1,7 @@
 """The store keeps versions, history and order, and calls its listeners in the order of commits."""
 
 import gc
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -147,7 +148,8 @@ class TestJournal:
     @settings(max_examples=30)
     @given(WRITES)
     def test_watchers_see_a_write_after_it_is_committed(self, writes):
-        journal, told = _Memory(), []
+        told: list[Any] = []
+        journal = _Memory()
         store = Store(journal)
         store.on_dirty = lambda: None
         store.subscribe("things", told.append)

@@ -233,7 +233,7 @@ async def test_an_operator_that_ends_after_any_write_is_followed_up(lab: WarmupL
     lab.decide_fates(gpu_01=FAIL)
     lab.cluster.left = writes
     await lab.apply(warmup(backoffLimitPerNode=1, maxFailedNodes=1, parallelism=2))
-    tries = Counter()
+    tries: Counter[str] = Counter()
     seen = set()
     for _ in range(240):
         await lab.run(0.5)

@@ -1,5 +1,7 @@
 """No gang waits for ever: one is passed over so often and no more, whatever comes and goes."""
 
+from typing import Any
+
 from gang_builders import node, pod
 from gang_world import GangWorld, hard
 from hypothesis import given, settings
@@ -94,7 +96,8 @@ def flow(made: Stream, ends: dict[str, int], at: int, coming) -> None:
 def test_every_gang_is_placed_within_a_number_of_rounds_that_its_place_in_the_line_sets(
     sizes, pattern
 ):
-    made, ends = Stream(), {}
+    made = Stream()
+    ends: dict[str, Any] = {}
     made.gang("s", 4, gpus=3)
     names = add_large(made, sizes)
     rounds_max = 6 + (PASSED_MAX + 2) * (LIFE_ROUNDS_MAX + 1) * len(names)

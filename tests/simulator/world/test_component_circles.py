@@ -33,7 +33,7 @@ class Creator:
     """Makes an object whenever it is not there."""
 
     name = manager = "creator"
-    kinds = (CONFIG_MAP,)
+    kinds: tuple[Kind, ...] = (CONFIG_MAP,)
 
     def __init__(self) -> None:
         self.steps = 0

@@ -39,7 +39,7 @@ class Errand:
 
     name = "errand"
     manager = "errand"
-    kinds = (NAMESPACE,)
+    kinds: tuple[Kind, ...] = (NAMESPACE,)
 
     def __init__(self, *actions: ComponentAction) -> None:
         self.actions = actions

@@ -6,7 +6,7 @@ decoded. A list whose pages expire is begun again, and the second time fetched
 whole, so that it ends on a busy cluster too.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from random import Random
@@ -165,7 +165,7 @@ class HttpCluster:
 
     async def watch(
         self, selection: Selection, version: str, *, initial: bool = False
-    ) -> AsyncIterator[WatchEvent]:
+    ) -> AsyncGenerator[WatchEvent, None]:
         """Watch the selected objects from a version on; raises WatchExpired if it is too old."""
         query = {**_select(selection), "watch": "true", "allowWatchBookmarks": "true"}
         query["timeoutSeconds"] = str(self._chance.randint(*_WATCH_SECONDS))
