@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import pytest
 
+from command_faults import TABLE
 from kohort import __version__
 from kohort.cli.commands.up import _suggest
 from kohort.cli.embedded import Ready, Wish, _choose_port
+from kohort.cli.exits import Exit
 from kohort.cli.main import COMMANDS
 from kohort.cli.table import Group
 from kohort.cli.terminal import RED, control, paint
@@ -43,6 +45,25 @@ def test_help_shows_examples_before_flags_or_commands(path, run_kohort):
     assert told.code == 0
     examples = told.out.index("examples:")
     assert examples < max(told.out.find("options:"), told.out.find("commands:"))
+
+
+ABOUT_ONE = [
+    tuple(name.split())
+    for name, cells in TABLE.items()
+    if "lws/llama" in str(cells["interrupted"]) and name != "convert"
+]
+
+
+@pytest.mark.parametrize("path", ABOUT_ONE, ids=" ".join)
+def test_help_of_a_command_about_one_workload_asks_for_one(path, run_kohort):
+    usage = " ".join(run_kohort(*path, "--help").out.partition("examples:")[0].split())
+    assert usage.count("KIND/NAME") + usage.count("KIND[/NAME]") == 1
+    assert "..." not in usage.replace("CONTAINER=IMAGE ...", "")
+
+
+def test_help_lists_the_exit_codes(run_kohort):
+    told = run_kohort("--help").out.partition("exit codes:")[2].split()
+    assert [word for word in told if word.isdigit()] == [str(code.value) for code in Exit]
 
 
 def test_help_imports_nothing_that_takes_time():

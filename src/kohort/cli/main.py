@@ -16,8 +16,15 @@ from kohort.cli.table import CommandEntry, Group, dispatch
 from kohort.cli.terminal import guarded_output
 
 COMMANDS = Group(
-    summary="a Kubernetes control plane in one process, with simulated GPU nodes",
-    examples=("up", "up --nodes 32 --racks 4 --speed 10 --detach", "sim node fail gpu-03", "down"),
+    summary="an operator for groups of pods that serve models, and a control plane to try it on",
+    examples=(
+        "up",
+        "new lws --example | kubectl apply -f -",
+        "get lws/llama -w",
+        "why lws/llama",
+        "sim node fail gpu-03",
+        "down",
+    ),
     entries={
         "up": CommandEntry("kohort.cli.commands.up", "UP", "start a cluster on this machine"),
         "down": CommandEntry("kohort.cli.commands.down", "DOWN", "stop a cluster"),
@@ -108,6 +115,14 @@ COMMANDS = Group(
     footer="""
 flags for all commands:
   --no-color   no colour, as with the environment variable NO_COLOR
+
+exit codes:
+  0    done
+  1    failed
+  2    the command was not understood
+  3    the time is over
+  4    blocked, broken, stalled or paused: waiting will not help
+  130  interrupted
 """,
 )
 

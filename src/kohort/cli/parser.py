@@ -18,6 +18,18 @@ from kohort.cli.exits import UsageError
 from kohort.cluster.durations import read_seconds
 from kohort.model.policies import list_strategies
 
+_TARGETS = ("target", "words")  # arguments that name one workload, perhaps with more about it
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Shows one workload as one, although it may be named in two words (``lws llama``)."""
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        named = str(action.metavar)
+        if action.dest not in _TARGETS:
+            return super()._format_args(action, default_metavar)
+        return named if action.nargs == "+" else f"[{named}]"
+
 
 class Parser(argparse.ArgumentParser):
     """The parser of one command."""
@@ -26,7 +38,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             prog=prog,
             description=describe(prog, summary, examples),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
             allow_abbrev=False,
             add_help=False,
         )

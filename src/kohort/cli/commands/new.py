@@ -18,6 +18,7 @@ _EXAMPLES = (
     "rbg --name chat --replicas 3 --gpus 8",
 )
 _KINDS = ("lws", "ms", "rbg", "isvc")
+_KINDS_HELP = "of a LeaderWorkerSet, ModelServing, RoleBasedGroup or InferenceService"
 _MODEL = "meta-llama/Llama-3.1-8B-Instruct"
 _UNSAFE = set("'\"`$\\;&|<>(){}[]#*?!\n\t ")
 
@@ -25,7 +26,7 @@ _UNSAFE = set("'\"`$\\;&|<>(){}[]#*?!\n\t ")
 def _make_parser(prog: str) -> Parser:
     parser = Parser(prog, "write a manifest with comments, and apply nothing", _EXAMPLES)
     add = parser.add_argument
-    add("kind", choices=_KINDS, help="the API: LeaderWorkerSet, ModelServing, RoleBasedGroup, ...")
+    add("kind", choices=_KINDS, help=_KINDS_HELP)
     add("--name", default="llama", help="of the workload (default: llama)")
     add("--engine", choices=list(ENGINES), default="sglang", help="(default: sglang)")
     add("--image", help="of the engine (default: that of its project)")

@@ -47,9 +47,9 @@ def _make_parser(prog: str) -> Parser:
     parser = Parser(prog, summary, _EXAMPLES)
     add = parser.add_argument
     add("--name", default=NAME_DEFAULT, help="of the cluster; several can run (default: sim)")
-    add("--nodes", type=whole(0, 20_000), metavar="N", help="(default: 8)")
-    add("--gpus-per-node", type=whole(0, 1_000), metavar="G", help="(default: 8)")
-    add("--racks", type=whole(1, 20_000), metavar="R", help="(default: 2)")
+    add("--nodes", type=whole(0, 20_000), metavar="N", help="simulated nodes (default: 8)")
+    add("--gpus-per-node", type=whole(0, 1_000), metavar="G", help="of each node (default: 8)")
+    add("--racks", type=whole(1, 20_000), metavar="R", help="that the nodes stand in (default: 2)")
     add(
         "--spines",
         type=whole(1, 20_000),

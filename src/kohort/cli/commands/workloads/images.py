@@ -52,7 +52,7 @@ def _make_parser(prog: str) -> Parser:
         "ms/llama --role decode engine=example.com/engine:2",
     )
     parser = _Parser(prog, summary, examples)
-    parser.add_argument("words", nargs="+", metavar="KIND/NAME CONTAINER=IMAGE")
+    parser.add_argument("words", nargs="+", metavar="KIND/NAME CONTAINER=IMAGE ...")
     add_role(parser, "change the templates of this role only")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, only")
     add_place(parser)
