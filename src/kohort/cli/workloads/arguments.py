@@ -3,7 +3,8 @@ This is where a command line says which workloads are meant, and which members o
 
 A kind may be written as people write it to kubectl: its short name, singular,
 plural, with its group, in any case; before a name with a slash or as a word of
-its own. A group, a role or an instance that does not exist is answered with those that do.
+its own. Without its API group it means that kind in all groups. A group, a role or an
+instance that does not exist is answered with those that do.
 """
 
 import argparse
@@ -94,7 +95,7 @@ def read_wanted(words: Sequence[str], labels: str = "") -> Wanted:
     name = name or (rest[0] if rest else "")
     if name and labels:
         raise UsageError("give a name or a label selector, not both")
-    return Wanted((_find_api(kind),), name, labels)
+    return Wanted(_find_apis(kind), name, labels)
 
 
 def read_pod_name(words: Sequence[str]) -> str:
@@ -125,15 +126,16 @@ def is_live(word: str) -> bool:
     return bool(slash and name) and "/" not in name and kind.lower() in known
 
 
-def _find_api(word: str) -> "Api":
+def _find_apis(word: str) -> "tuple[Api, ...]":
+    """The APIs that a word means: several where a kind is in several groups, and it names none."""
     from kohort.apis.served import APIS
 
-    names = {name: api for api in APIS for name in _names_of(api)}
-    found = names.get(word.lower())
-    if found is None:
+    found = tuple(api for api in APIS if word.lower() in _names_of(api))
+    if not found:
         _expect_no_part(word.lower())
+        near = suggest(word.lower(), (name for api in APIS for name in _names_of(api)))
         known = ", ".join(f"{api.kind.name} ({api.short_name})" for api in APIS)
-        raise UsageError(f"unknown kind {word!r}{suggest(word.lower(), names)}; known: {known}")
+        raise UsageError(f"unknown kind {word!r}{near}; known: {known}")
     return found
 
 
@@ -155,9 +157,14 @@ def _expect_no_part(word: str) -> None:
 
 
 def _names_of(api: "Api") -> tuple[str, ...]:
+    """The words for a kind; the short name of the first of its groups is that of the others, too."""
+    from kohort.apis.served import APIS
+
     kind = api.kind
     singular = kind.name.lower()
-    return api.short_name, singular, kind.plural, kind.group_resource, f"{singular}.{kind.group}"
+    first = next(each.short_name for each in APIS if each.kind.name == kind.name)
+    shorts = dict.fromkeys((api.short_name, first))
+    return *shorts, singular, kind.plural, kind.group_resource, f"{singular}.{kind.group}"
 
 
 _DEFAULT = "kubectl.kubernetes.io/default-container"

@@ -73,35 +73,39 @@ class Source:
         """The picture of the workload that the user named."""
         found = await self.read()
         if not found:
-            api, name = self.wanted.apis[0], self.wanted.name
-            await self._refuse_child(api, name)
-            hint = await self._suggest(api.kind, name)
-            raise Failure(f"{api.short_name}/{name} does not exist{self._where(api)}{hint}")
+            for api in self.wanted.apis:
+                await self._refuse_child(api, self.wanted.name)
+            raise await self._explain_absence()
         return found[0]
 
     async def _refuse_child(self, api: Api, name: str) -> None:
         """Fail where the object exists but another workload writes it, and name that one."""
-        child = await self.find_root(api, name)
-        owners = await list_owners(self.cluster, child) if child is not None else []
-        words = {each.kind.name: each.short_name for each in APIS}
+        try:
+            child = await self.cluster.read(Address(api.kind, self.namespace, name))
+        except NotFound:
+            return
+        owners = await list_owners(self.cluster, child)
+        words = {each.kind.name: each.short_name for each in reversed(APIS)}
         known = [
             f"{words[each['kind']]}/{name_of(each)}" for each in owners if each["kind"] in words
         ]
         if known:
             raise Failure(f"{api.short_name}/{name} belongs to {known[-1]}; name that one instead")
 
-    def _where(self, api: Api) -> str:
-        return f" in namespace {self.namespace}" if api.kind.namespaced else ""
+    async def _explain_absence(self) -> Failure:
+        """The failure of a command whose workload does not exist, with the nearest name."""
+        api, name = self.wanted.apis[0], self.wanted.name
+        hints = [await self._suggest(each.kind, name) for each in self.wanted.apis]
+        where = f" in namespace {self.namespace}" if api.kind.namespaced else ""
+        hint = next(filter(None, hints), "")
+        return Failure(f"{api.short_name}/{name} does not exist{where}{hint}")
 
     async def read_root(self) -> Object:
         """The object of the workload that the user named, without its children."""
-        api, name = self.wanted.apis[0], self.wanted.name
-        try:
-            return await self.cluster.read(Address(api.kind, self.namespace, name))
-        except NotFound as error:
-            hint = await self._suggest(api.kind, name)
-            where = self._where(api)
-            raise Failure(f"{api.short_name}/{name} does not exist{where}{hint}") from error
+        for api in self.wanted.apis:
+            with suppress(NotFound):
+                return await self.cluster.read(Address(api.kind, self.namespace, self.wanted.name))
+        raise await self._explain_absence()
 
     async def find_root(self, api: Api, name: str) -> Object | None:
         """The object of a name, as it is stored; None if there is none."""
