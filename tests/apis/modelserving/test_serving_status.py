@@ -176,6 +176,32 @@ def test_a_claim_ends_those_that_it_excludes():
     assert list(true_conditions(done)) == ["Available"]
 
 
+def test_defect_7_a_condition_that_is_false_says_what_is_true_instead():
+    asked = serving()
+    asked["status"] = status_of(asked, group(0), group(1))
+    asked["status"] = status_of(asked, group(0, ready=False), group(1), now=LATER)
+    available, progressing = asked["status"]["conditions"]
+    assert (available["status"], available["reason"]) == ("False", "GroupProgressing")
+    assert available["message"] == progressing["message"] == "Some groups is progressing: [0]"
+    ready = status_of(asked, group(0), group(1), now=LATER)
+    told = {c["type"]: (c["status"], c["reason"], c["message"]) for c in ready["conditions"]}
+    reason = "AllGroupsReady", "All Serving groups are ready"
+    assert told == {"Available": ("True", *reason), "Progressing": ("False", *reason)}
+
+
+def test_defect_7_a_condition_that_stays_true_beside_an_update_is_refreshed():
+    """Upstream's rollout leaves Progressing as it was."""
+    asked = serving()
+    asked["status"] = status_of(asked, group(0, ready=False), group(1, ready=False))
+    old = group(0, new=False, ready=False), group(1, new=False)
+    progressing, updating = status_of(asked, *old, now=LATER)["conditions"]
+    assert (progressing["status"], updating["status"]) == ("True", "True")
+    assert progressing["message"] == updating["message"] == (
+        "Some groups is progressing: [0], Updated Groups are: []"
+    )
+    assert (progressing["reason"], progressing["lastTransitionTime"]) == ("GroupProgressing", NOW)
+
+
 def test_a_partition_that_is_reached_is_no_update_in_progress():
     asked = serving(rolloutStrategy=rolling(partition=1, maxUnavailable=1))
     status = status_of(asked, group(0, new=False), group(1, ready=False))

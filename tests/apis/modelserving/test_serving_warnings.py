@@ -77,6 +77,44 @@ def test_defect_19_a_change_of_the_set_of_roles_is_a_warning():
     ]
 
 
+def test_several_roles_that_come_or_go_are_one_sentence():
+    old = serving(role("router"), role("prefill"), role("decode"))
+    found = warn_serving(serving(role("router")), old)
+    assert found == ["roles prefill and decode are removed: their pods are deleted in every group"]
+    found = warn_serving(serving(*(role(name) for name in ("router", "a", "b", "c"))), old)
+    assert found[1] == "roles a, b and c are added: a rollout brings their pods to every group"
+
+
+@pytest.mark.parametrize(
+    ("scope", "sentence"),
+    [
+        ({"roles": ["serve"]}, ""),
+        ({"target": "Worker"}, ""),
+        (
+            {"roles": ["serv"]},
+            "spec.plugins[0].scope.roles: there is no role serv: plugin demo-pod-tweaks is called "
+            "for no pod",
+        ),
+        ({"roles": ["serve", "a", "b"]}, "spec.plugins[0].scope.roles: there is no role a or b"),
+        (
+            {"target": "Leader"},
+            "spec.plugins[0].scope.target: Leader is none of All, Entry, Worker: "
+            "plugin demo-pod-tweaks is called for no pod",
+        ),
+        (
+            {"roles": ["alone"], "target": "Worker"},
+            "spec.plugins[0].scope: no role in it has workers: plugin demo-pod-tweaks is called "
+            "for no pod",
+        ),
+    ],
+    ids=str,
+)
+def test_a_plugin_whose_scope_is_misspelt_is_a_warning(scope: Object, sentence: str):
+    plugins = [{"name": "demo-pod-tweaks", "scope": scope}]
+    asked = serving(role(), role("alone", workers=0), plugins=plugins)
+    assert warn_serving(asked, None) == ([sentence] if sentence else [])
+
+
 def test_a_change_of_plugins_reaches_new_pods_only():
     assert "pods that exist keep" in only(serving(plugins=[{"name": "lws"}]), serving())
 
@@ -89,6 +127,17 @@ def test_the_former_group_is_a_warning_that_names_the_current_one():
 def test_a_partition_that_stops_everything_is_a_warning():
     asked = serving(rolloutStrategy=rolling(maxUnavailable=1, partition=2))
     assert only(asked) == "partition: 2 keeps all 2 groups at their old revision"
+
+
+def test_a_partition_of_a_role_that_stops_it_is_a_warning():
+    strategy = rolling("RoleRollingUpdate")
+    asked = serving(role(replicas=2, partition="100%"), rolloutStrategy=strategy)
+    assert only(asked) == (
+        "spec.template.roles[0].partition: 2 keeps all 2 instances of role serve at their old "
+        "revision"
+    )
+    asked = serving(role(replicas=2, partition=1), rolloutStrategy=strategy)
+    assert warn_serving(asked, None) == []
 
 
 def test_gangs_that_nothing_makes_are_a_warning_that_names_the_flag():

@@ -140,16 +140,23 @@ def start_status(serving: Object, spec: ServingSpec) -> Object:
 def put_claim(
     conditions: Sequence[Object], claim: str, message: str, moment: tuple[int, str]
 ) -> list[Object]:
-    """The conditions with one set to true, and those set to false that it excludes."""
+    """
+    The conditions with one set to true, and those set to false that it excludes.
+
+    A condition that is false says what is true instead: its own words would name groups of before.
+    """
     generation, now = moment
     body = {"reason": _REASONS[claim], "message": message[:_MESSAGE_MAX]}
     said = {"type": claim, "status": "True", **body, "observedGeneration": generation}
     kept = [dict(condition) for condition in put(conditions, said, now)]
     for condition in kept:
-        if condition.get("type") in _ENDS.get(claim, (AVAILABLE,)):
-            if condition.get("status") == "True":
-                condition.update(status="False", lastTransitionTime=now)
-            condition["observedGeneration"] = generation
+        kind = condition.get("type")
+        if kind == claim or kind not in _REASONS:
+            continue
+        if kind in _ENDS.get(claim, (AVAILABLE,)) and condition.get("status") == "True":
+            condition.update(status="False", lastTransitionTime=now)
+        reason = _REASONS[kind] if condition.get("status") == "True" else body["reason"]
+        condition.update(body, reason=reason, observedGeneration=generation)
     return kept
 
 

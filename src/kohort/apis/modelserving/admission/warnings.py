@@ -4,12 +4,21 @@ Warnings about valid fields that are probably a mistake; kubectl prints them.
 Each says what will happen and what the user should write instead.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.objects.variables import list_containers
 from kohort.apis.modelserving.plugins.lws import GROUP, PLUGIN
-from kohort.apis.modelserving.spec import PluginSpec, ServingSpec, read_spec, roles_of
+from kohort.apis.modelserving.spec import (
+    ALL,
+    ENTRY,
+    ROLE_ROLLING,
+    WORKER,
+    PluginSpec,
+    ServingSpec,
+    read_spec,
+    roles_of,
+)
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 _TEMPLATES = ("entryTemplate", "workerTemplate")
@@ -19,6 +28,7 @@ def warn_serving(new: Object, old: Object | None, *, has_gangs: bool = True) -> 
     """The warnings for an object as the user wrote it; ``has_gangs``: whether we make gangs."""
     spec = read_spec(new)
     found = [*_warn_group(new), *_warn_templates(new, spec), *_warn_index(spec)]
+    found += _warn_scopes(spec)
     found += [*_warn_rollout(spec), *_warn_gangs(new, spec, has_gangs)]
     if old is not None:
         found += [*_warn_role_changes(new, old), *_warn_plugin_changes(new, old)]
@@ -89,9 +99,33 @@ def _is_over_group(plugin: PluginSpec) -> bool:
     return isinstance(plugin.config, dict) and plugin.config.get("indexScope") == GROUP
 
 
+def _warn_scopes(spec: ServingSpec) -> Iterator[str]:
+    """Warn of a plugin that a misspelt scope keeps from pods, which no one would notice."""
+    known = [role.name for role in spec.roles]
+    for index, plugin in enumerate(spec.plugins):
+        path, effect = f"spec.plugins[{index}].scope", f"plugin {plugin.name} is called for no pod"
+        missing = [name for name in plugin.roles if name not in known]
+        roles = [role for role in spec.roles if not plugin.roles or role.name in plugin.roles]
+        if missing:
+            told = f"{path}.roles: there is no role {_join(missing, 'or')}"
+            yield told if roles else f"{told}: {effect}"
+        if plugin.target not in (ALL, ENTRY, WORKER):
+            yield (
+                f"{path}.target: {plugin.target} is none of {ALL}, {ENTRY}, {WORKER}: {effect}"
+            )
+        elif plugin.target == WORKER and roles and not any(role.workers for role in roles):
+            yield f"{path}: no role in it has workers: {effect}"
+
+
 def _warn_rollout(spec: ServingSpec) -> Iterator[str]:
     if spec.partition is not None and spec.partition >= spec.replicas > 0:
         yield f"partition: {spec.partition} keeps all {spec.replicas} groups at their old revision"
+    for index, role in enumerate(spec.roles if spec.rollout == ROLE_ROLLING else ()):
+        if role.partition is not None and role.partition >= role.replicas > 0:
+            yield (
+                f"spec.template.roles[{index}].partition: {role.partition} keeps all "
+                f"{role.replicas} instances of role {role.name} at their old revision"
+            )
 
 
 def _warn_gangs(serving: Object, spec: ServingSpec, has_gangs: bool) -> Iterator[str]:
@@ -113,9 +147,23 @@ def _warn_role_changes(new: Object, old: Object) -> Iterator[str]:
     gone = [name for name in before if name not in after]
     come = [name for name in after if name not in before]
     if gone:
-        yield f"role {', '.join(gone)} is removed: its pods are deleted in every group"
+        subject, pods = _name_roles(gone)
+        yield f"{subject} removed: {pods} pods are deleted in every group"
     if come:
-        yield f"role {', '.join(come)} is added: a rollout brings its pods to every group"
+        subject, pods = _name_roles(come)
+        yield f"{subject} added: a rollout brings {pods} pods to every group"
+
+
+def _name_roles(names: Sequence[str]) -> tuple[str, str]:
+    """Roles as the subject of a sentence with its verb, and whose pods they have."""
+    if len(names) == 1:
+        return f"role {names[0]} is", "its"
+    return f"roles {_join(names, 'and')} are", "their"
+
+
+def _join(names: Sequence[str], word: str) -> str:
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def _warn_plugin_changes(new: Object, old: Object) -> Iterator[str]:
