@@ -196,9 +196,8 @@ def test_defect_7_a_condition_that_stays_true_beside_an_update_is_refreshed():
     old = group(0, new=False, ready=False), group(1, new=False)
     progressing, updating = status_of(asked, *old, now=LATER)["conditions"]
     assert (progressing["status"], updating["status"]) == ("True", "True")
-    assert progressing["message"] == updating["message"] == (
-        "Some groups is progressing: [0], Updated Groups are: []"
-    )
+    assert updating["message"] == progressing["message"]
+    assert progressing["message"] == ("Some groups is progressing: [0], Updated Groups are: []")
     assert (progressing["reason"], progressing["lastTransitionTime"]) == ("GroupProgressing", NOW)
 
 

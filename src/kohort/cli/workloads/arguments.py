@@ -157,7 +157,7 @@ def _expect_no_part(word: str) -> None:
 
 
 def _names_of(api: "Api") -> tuple[str, ...]:
-    """The words for a kind; the short name of the first of its groups is that of the others, too."""
+    """The words for a kind; the short name of its first group stands for the others, too."""
     from kohort.apis.served import APIS
 
     kind = api.kind

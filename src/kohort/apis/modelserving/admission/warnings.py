@@ -110,9 +110,7 @@ def _warn_scopes(spec: ServingSpec) -> Iterator[str]:
             told = f"{path}.roles: there is no role {_join(missing, 'or')}"
             yield told if roles else f"{told}: {effect}"
         if plugin.target not in (ALL, ENTRY, WORKER):
-            yield (
-                f"{path}.target: {plugin.target} is none of {ALL}, {ENTRY}, {WORKER}: {effect}"
-            )
+            yield (f"{path}.target: {plugin.target} is none of {ALL}, {ENTRY}, {WORKER}: {effect}")
         elif plugin.target == WORKER and roles and not any(role.workers for role in roles):
             yield f"{path}: no role in it has workers: {effect}"
 
