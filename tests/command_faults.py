@@ -118,6 +118,7 @@ TABLE: dict[str, dict[str, Cell]] = {
     "takeover undo": about_cluster("takeover undo --yes"),
     "controller": {
         **about_cluster("controller"),
+        "broken YAML": "controller --config {file}",
         "no cluster": Elsewhere(
             PROCESS, "test_a_cluster_that_does_not_answer_is_told_and_waited_for"
         ),

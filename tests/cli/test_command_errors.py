@@ -21,12 +21,13 @@ from command_lines import KOHORT, Told
 from workload_hand import Hand
 
 from children import started
-from command_faults import FAULTS, OPTIONAL, TABLE, Elsewhere, list_lines
+from command_faults import FAULTS, OPTIONAL, TABLE, Elsewhere, Never, list_lines
 from kohort.cli.main import COMMANDS
 from kohort.cli.table import Command, Group
 
 RunKohort = Callable[..., Told]
 ROOT = Path(__file__).parents[2]
+NO_INPUT = ("kubeconfig", "output", "save")
 HERE = [line for line in list_lines("no cluster") if line.startswith("sim ")]
 HERE.remove("sim topology")
 FAR = [line for line in list_lines("no cluster") if line not in HERE]
@@ -34,14 +35,20 @@ WAITING = [line for line in list_lines("interrupted") if line in FAR]
 READING = [line for line in list_lines("interrupted") if "{file}" in line]
 
 
-def list_commands(group: Group = COMMANDS, path: str = "") -> Iterator[str]:
+def list_parsers(group: Group = COMMANDS, path: str = "") -> Iterator[tuple[str, Command]]:
     for name, entry in group.entries.items():
         words = f"{path} {name}".strip()
         found = entry.load()
         if isinstance(found, Command):
-            yield words
+            yield words, found
         else:
-            yield from list_commands(found, words)
+            yield from list_parsers(found, words)
+
+
+def list_files(command: Command, name: str) -> list[str]:
+    """The arguments by which a command is given a file to read, but its kubeconfig."""
+    shown = {action.dest: str(action.metavar) for action in command.make_parser(name)._actions}
+    return [dest for dest, metavar in shown.items() if "FILE" in metavar and dest not in NO_INPUT]
 
 
 def write_kubeconfig(path: Path, port: int) -> Path:
@@ -60,7 +67,7 @@ def write_kubeconfig(path: Path, port: int) -> Path:
 
 
 def test_no_command_is_left_out():
-    assert set(list_commands()) | OPTIONAL == set(TABLE)
+    assert {name for name, _ in list_parsers()} | OPTIONAL == set(TABLE)
 
 
 def test_every_fault_of_every_command_is_tried_or_cannot_happen():
@@ -69,6 +76,12 @@ def test_every_fault_of_every_command_is_tried_or_cannot_happen():
         for cell in cells.values():
             if isinstance(cell, Elsewhere):
                 assert f"def {cell.name}(" in (ROOT / cell.file).read_text()
+
+
+def test_every_command_that_reads_a_file_is_tried_with_a_broken_one():
+    found = {name: command for name, command in list_parsers() if list_files(command, name)}
+    assert {"plan", "lint", "convert", "replay", "sim run", "controller"} <= set(found)
+    assert [name for name in found if isinstance(TABLE[name]["broken YAML"], Never)] == []
 
 
 @pytest.mark.parametrize("line", FAR)
@@ -100,6 +113,18 @@ def test_a_kubeconfig_that_is_not_there_is_named(run_kohort: RunKohort, line: st
     assert told.err == "error: the kubeconfig /nowhere/config does not exist\n"
 
 
+@pytest.mark.parametrize("line", FAR)
+def test_a_kubeconfig_that_is_no_yaml_is_named_with_the_line(
+    run_kohort: RunKohort, tmp_path: Path, line: str
+):
+    kubeconfig = tmp_path / "config"
+    kubeconfig.write_text("users:\n- [\n")
+    told = run_kohort(*line.split(), "--kubeconfig", str(kubeconfig))
+    assert (told.code, told.out) == (1, "")
+    sentence = f"the kubeconfig {kubeconfig} is no YAML: did not find expected node content, line 3"
+    assert told.err == f"error: {sentence}\n"
+
+
 @pytest.mark.parametrize("line", list_lines("unknown kind"))
 def test_an_unknown_kind_is_answered_with_a_known_one(run_kohort: RunKohort, line: str):
     told = run_kohort(*line.split())
@@ -121,6 +146,7 @@ def test_what_is_not_found_is_answered_with_the_nearest(
     assert told.err == f"error: {sentence}\n"
 
 
+CLUMSY = ("\\n", "<unicode string>")  # words of the parser's own report, which has several lines
 BROKEN = {
     "no YAML": "a: [\n",
     "no object": "- 1\n",
@@ -138,6 +164,8 @@ def test_broken_yaml_is_a_sentence(run_kohort: RunKohort, tmp_path: Path, line: 
     assert told.code == 1
     assert str(file) in told.out + told.err
     assert "Traceback" not in told.err
+    assert told.err.count("\n") <= 1
+    assert [part for part in CLUMSY if part in told.err] == []
 
 
 @pytest.mark.parametrize("line", list_lines("broken YAML"))

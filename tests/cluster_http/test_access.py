@@ -183,7 +183,7 @@ async def test_in_a_pod_the_service_account_is_used(tmp_path: Path):
     ("content", "message"),
     [
         (None, "does not exist"),
-        ("a: [", "is not YAML"),
+        ("a: [", "is no YAML"),
         ("[]", "holds no object"),
         ("{}", "no current context"),
         ("current-context: z", 'no context "z"'),

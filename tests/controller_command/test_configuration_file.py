@@ -96,7 +96,7 @@ def test_a_field_that_cannot_be_used_is_refused_with_its_place(text, why):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("a: [", "the configuration is not YAML"),
+        ("a: [", "the configuration is no YAML"),
         ("- a", "the configuration is no mapping"),
         ("kind: Configuration", "expected a Configuration of config.lws.x-k8s.io/v1alpha1"),
     ],

@@ -26,6 +26,7 @@ from kohort.apis.modelserving.definition import define_alias, define_model_servi
 from kohort.apiserver.schemas.structural import Structural, compile_schema
 from kohort.cli.exits import Failure
 from kohort.cluster.objects import Object
+from kohort.cluster.yaml_faults import describe_yaml_fault
 
 _INT_MIN, _INT_MAX = -(2**63), 2**63 - 1
 _VALUES_MAX = 1_000_000
@@ -155,7 +156,7 @@ def _read_documents(name: str, where: str) -> list[Any]:
     try:
         return list(yaml.load_all(read_text(name), Loader=Loader))
     except YAML_ERRORS as error:
-        raise Failure(f"{where} is no YAML: {' '.join(str(error).split())}") from error
+        raise Failure(f"{where} is no YAML: {describe_yaml_fault(error)}") from error
     except RecursionError as error:
         raise Failure(f"{where} is nested too deep to be read") from error
 

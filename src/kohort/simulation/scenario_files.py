@@ -15,6 +15,7 @@ import yaml
 
 from kohort.cluster.durations import read_seconds
 from kohort.cluster.errors import KohortError
+from kohort.cluster.yaml_faults import describe_yaml_fault
 from kohort.simulation.faults import CATALOGUE
 from kohort.simulation.scenario import Fault, Scenario
 
@@ -44,8 +45,10 @@ def load_scenario(path: Path) -> ScenarioFile:
         document = yaml.safe_load(path.read_text())
     except OSError as error:
         raise ScenarioError(f"{path}: {(error.strerror or str(error)).lower()}") from error
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ScenarioError(f"{path}: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path} is no text in UTF-8: {error.reason}") from error
+    except yaml.YAMLError as error:
+        raise ScenarioError(f"{path} is no YAML: {describe_yaml_fault(error)}") from error
     if not isinstance(document, dict) or not isinstance(document.get("faults", []), list):
         raise ScenarioError(f"{path}: a scenario is a mapping with 'workload' and 'faults'")
     _refuse_unknown(path, "a scenario", document, _KEYS)

@@ -14,6 +14,7 @@ import yaml
 
 from kohort.cli.exits import Failure
 from kohort.cli.input_files import YAML_ERRORS, Loader, name_source, read_text
+from kohort.cluster.yaml_faults import describe_yaml_fault
 
 _Path = tuple[str | int, ...]
 _MERGE = "tag:yaml.org,2002:merge"
@@ -46,7 +47,7 @@ def read_sources(name: str) -> Iterator[Source]:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         raise Failure(f"{where}:{line}: no YAML: {error.problem or error.context}") from error
     except YAML_ERRORS as error:
-        raise Failure(f"{where} is no YAML: {' '.join(str(error).split())}") from error
+        raise Failure(f"{where} is no YAML: {describe_yaml_fault(error)}") from error
     except RecursionError as error:
         raise Failure(f"{where} is nested too deep to be read") from error
 

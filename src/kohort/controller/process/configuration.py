@@ -18,6 +18,7 @@ import yaml
 from kohort.apis.served import read_apis
 from kohort.cluster.durations import read_seconds
 from kohort.cluster.errors import KohortError
+from kohort.cluster.yaml_faults import describe_yaml_fault
 from kohort.controller.certificates.live import SUITES, VERSIONS
 from kohort.controller.install import names
 from kohort.controller.process.gangs import find_known, read_gangs
@@ -63,7 +64,8 @@ def read_configuration(text: str) -> Configuration:
     try:
         body = yaml.load(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
-        raise BadConfiguration(f"the configuration is not YAML: {error}") from error
+        told = describe_yaml_fault(error)
+        raise BadConfiguration(f"the configuration is no YAML: {told}") from error
     if not isinstance(body, dict):
         raise BadConfiguration("the configuration is no mapping")
     if (body.get("apiVersion"), body.get("kind")) != (API_VERSION, KIND):

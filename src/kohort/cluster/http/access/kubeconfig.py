@@ -15,6 +15,7 @@ import yaml
 
 from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Object
+from kohort.cluster.yaml_faults import describe_yaml_fault
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
@@ -83,7 +84,9 @@ def read_file(file: Path) -> Object:
     except (OSError, UnicodeDecodeError) as error:
         raise KohortError(f"cannot read the kubeconfig {file}: {error}") from error
     except yaml.YAMLError as error:
-        raise KohortError(f"the kubeconfig {file} is not YAML: {error}") from error
+        raise KohortError(
+            f"the kubeconfig {file} is no YAML: {describe_yaml_fault(error)}"
+        ) from error
     if content is None:
         return {}
     if not isinstance(content, dict):
