@@ -298,7 +298,9 @@ def expect_converted(user: LeftTakeover) -> None:
 
 def expect_given_back(user: LeftTakeover, before: Others) -> None:
     """The others are as before, and nothing that the takeover made is left but what is shared."""
-    assert user.look_at_others() == before
+    names = ("replicas", "webhooks", "conversions")
+    for name, now, then in zip(names, user.look_at_others(), before, strict=True):
+        assert now == then, f"{name} are {now}, and were {then}"
     kinds = "deployments,services,configmaps,clusterroles,clusterrolebindings,roles,rolebindings,"
     hooks = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
     chosen = ("-l", "app.kubernetes.io/managed-by=kohort", "-n", NAMESPACE)

@@ -155,7 +155,7 @@ def _point(record: Record, seen: Seen, wanted: Iterable[Object]) -> Decision:
             continue
         known = {place_of(each) for each in record.conversions}
         kept = {**_identify(live), "spec": {"conversion": held}}
-        if place_of(live) not in known and not is_ours(live):
+        if place_of(live) not in known:
             record = replace(record, conversions=(*record.conversions, kept))
         changed = {**live, "spec": {**live["spec"], "conversion": conversion}}
         return Write(f"let {place_of(live)} ask us for conversions", record, put=changed)

@@ -1,6 +1,8 @@
 """The decisions of a takeover about one definition, without a cluster."""
 
+from kohort.apis.definitions.definition import MANAGED_BY
 from kohort.cluster.objects import Object
+from kohort.controller.install.install import OURS
 from kohort.takeover.record import Record, place_of
 from kohort.takeover.steps import APPLY, Seen, Wish, Write, decide
 
@@ -27,6 +29,13 @@ def point(record: Record, live: Object) -> Write:
     _, decision = decide(WEBHOOKS, record, seen, Wish(conversions=(make_definition("kohort"),)))
     assert isinstance(decision, Write)
     return decision
+
+
+def test_a_conversion_by_the_other_controller_is_saved_also_where_we_wrote_the_definition():
+    live = make_definition("theirs")
+    live["metadata"]["labels"] = {MANAGED_BY: OURS}
+    [saved] = point(Record(("rbg",)), live).record.conversions
+    assert saved["spec"] == {"conversion": live["spec"]["conversion"]}
 
 
 def test_a_conversion_is_saved_once_as_it_was_before_the_takeover():

@@ -64,8 +64,8 @@ def read_configuration(text: str) -> Configuration:
     try:
         body = yaml.load(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
-        told = describe_yaml_fault(error)
-        raise BadConfiguration(f"the configuration is no YAML: {told}") from error
+        why = describe_yaml_fault(error)
+        raise BadConfiguration(f"the configuration is no YAML: {why}") from error
     if not isinstance(body, dict):
         raise BadConfiguration("the configuration is no mapping")
     if (body.get("apiVersion"), body.get("kind")) != (API_VERSION, KIND):
