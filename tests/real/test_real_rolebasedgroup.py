@@ -30,6 +30,7 @@ APIS = "lws,rbg"
 KIND = "rolebasedgroups.workloads.x-k8s.io"
 OLD_KIND = "rolebasedgroups.v1alpha1.workloads.x-k8s.io"
 ADAPTER = "rolebasedgroupscalingadapters.workloads.x-k8s.io"
+MODE = "rbg.workloads.x-k8s.io/discovery-config-mode"
 INDEX = "rbg.workloads.x-k8s.io/role-instance-index"
 OWNED = (
     *("pods", "services", "configmaps", "controllerrevisions"),
@@ -58,7 +59,7 @@ ROUTER = {
     "dependencies": ["prefill", "decode"],
     "standalonePattern": {"template": TEMPLATE},
 }
-OLD = {
+OLD: dict[str, Any] = {
     "apiVersion": "workloads.x-k8s.io/v1alpha1",
     "kind": "RoleBasedGroup",
     "metadata": {"name": "former"},
@@ -75,6 +76,39 @@ OLD = {
                 "leaderWorkerSet": {"size": 2},
             }
         ]
+    },
+}
+
+RICH = {
+    **PREFILL,
+    "podManagementPolicy": "OrderedReady",
+    "scalingAdapter": {"enable": True, "labels": {"team": "a"}},
+    "leaderWorkerPattern": {
+        "size": 2,
+        "template": TEMPLATE,
+        "sharedServiceSelection": "LeaderOnly",
+        "restartPolicyConfig": {
+            "type": "RecreateRoleInstanceOnPodRestart",
+            "baseDelaySeconds": 7,
+            "maxDelaySeconds": 70,
+        },
+    },
+}
+_OLD_ROLE = OLD["spec"]["roles"][0]
+_COORDINATION = {
+    "name": "pd",
+    "roles": ["engine"],
+    "strategy": {
+        "rollingUpdate": {"maxSkew": "10%"},
+        "scaling": {"maxSkew": "20%", "progression": "OrderReady"},
+    },
+}
+OLD_RICH = {
+    **OLD,
+    "spec": {
+        "roles": [{**_OLD_ROLE, "restartPolicy": "RecreateRoleInstanceOnPodRestart"}],
+        "podGroupPolicy": {"kubeScheduling": {"scheduleTimeoutSeconds": 90}},
+        "coordination": [_COORDINATION],
     },
 }
 
@@ -175,6 +209,8 @@ def test_a_group_becomes_ready_is_scaled_through_its_adapter_and_goes_whole(
     eventually("it is ready", hand.is_ready, operator.log.read_text)
     names = {"llama-prefill-0-0", "llama-prefill-0-1", "llama-decode-0", "llama-decode-1"}
     assert set(hand.pods()) == {*names, "llama-router-0"}
+    # The webhook wrote it with the create, so the operator never patches a new group.
+    assert hand.read(KIND, "llama")["metadata"]["annotations"] == {MODE: "refine"}
     before = {name: pod["metadata"]["uid"] for name, pod in hand.pods().items()}
     hand("scale", f"{ADAPTER}/llama-decode", "--replicas=3")
 
@@ -241,6 +277,27 @@ def test_a_group_of_the_former_version_is_converted_by_the_operator(
     (role,) = hand.read(KIND, "former")["spec"]["roles"]
     assert (role["replicas"], role["podManagementPolicy"]) == (2, "OrderedReady")
     eventually("it has grown", lambda: len(hand.pods()) == 4, operator.log.read_text)
+
+
+def test_no_field_is_lost_on_the_way_through_the_other_version(hand: Hand, operator: Controller):
+    """A patch in either version converts the stored object there and back."""
+    hand.apply(make_group(RICH, DECODE), OLD_RICH)
+    eventually("it is ready", hand.is_ready, operator.log.read_text)
+
+    def read_both() -> list[Any]:
+        found = [hand.read(KIND, "llama"), hand.read(KIND, "former")]
+        found += [hand.read(OLD_KIND, "llama"), hand.read(OLD_KIND, "former")]
+        return [(obj["spec"], obj["metadata"].get("annotations")) for obj in found]
+
+    before = read_both()
+    (role,) = before[3][0]["roles"]
+    assert before[3][0]["podGroupPolicy"] == OLD_RICH["spec"]["podGroupPolicy"]
+    assert before[3][0]["coordination"][0]["strategy"]["scaling"]["progression"] == "OrderReady"
+    assert role["restartPolicy"] == "RecreateRoleInstanceOnPodRestart"
+    for name in ("llama", "former"):
+        hand("label", OLD_KIND, name, "seen-in=v1alpha1")
+        hand("label", KIND, name, "seen-by=v1alpha2")
+    assert read_both() == before
 
 
 def test_roles_go_back_together_when_an_update_of_one_fails(hand: Hand, operator: Controller):

@@ -19,7 +19,7 @@ from functools import partial
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.failures import find_replaced, plan_record
 from kohort.apis.rolebasedgroup import labels
-from kohort.apis.rolebasedgroup.adopted_objects import adopt_objects
+from kohort.apis.rolebasedgroup.adopted_objects import adopt_objects, adopt_pods
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
@@ -45,7 +45,7 @@ def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Ac
 
 def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
     facts = reading.memory.facts
-    adopted = tuple(adopt_objects(snapshot, facts))
+    adopted = (*adopt_objects(snapshot, facts), *list_taken_back(reading))
     if adopted:
         yield from adopted
         return
@@ -81,6 +81,13 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from sets.clean()
     yield from gangs.collect()
     yield from sets.forget()
+
+
+def list_taken_back(reading: Reading[Memory]) -> Iterator[Action]:
+    """Adopt pods that earlier instances of the same names left behind."""
+    if orphans := reading.memory.pods.get("", {}):
+        held = [i for own in reading.memory.instances.values() for i in own.values()]
+        yield from adopt_pods([i for i in held if not i.metadata.is_leaving], orphans)
 
 
 def note_failures(reading: Reading[Memory], plan: Plan, sets: SetActions) -> Iterator[Action]:

@@ -63,7 +63,8 @@ def _set_of_instance(child: RoleInstanceFacts) -> tuple[Key, ...]:
 
 
 def _set_of_pod(pod: RolePod) -> tuple[Key, ...]:
-    return _key(pod.metadata, _stem(_find_controller(pod.metadata, labels.INSTANCE.name)))
+    (key,) = _instance_of(pod) or (("", ""),)
+    return _key(pod.metadata, _stem(key[1]))
 
 
 def _set_of_revision(child: Whole) -> tuple[Key, ...]:
@@ -74,7 +75,10 @@ def _set_of_revision(child: Whole) -> tuple[Key, ...]:
 
 
 def _instance_of(child: RolePod | Whole) -> tuple[Key, ...]:
-    return _key(child.metadata, _find_controller(child.metadata, labels.INSTANCE.name))
+    metadata = child.metadata
+    if not metadata.controller:
+        return _key(metadata, metadata.labels.get(labels.INSTANCE_NAME, ""))  # an orphan
+    return _key(metadata, _find_controller(metadata, labels.INSTANCE.name))
 
 
 def _read_revision(raw: bytes) -> Whole:

@@ -18,7 +18,7 @@ from kohort.apis.rolebasedgroup.objects.ports import is_port
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.read import Memory
-from kohort.apis.rolebasedgroup.render import note_failures
+from kohort.apis.rolebasedgroup.render import list_taken_back, note_failures
 from kohort.apis.rolebasedgroup.revision import list_outdated, next_number
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
 from kohort.apis.rolebasedgroup.roles import as_map
@@ -37,7 +37,7 @@ def render_set(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tupl
     """The writes to the instances and pods of a set that carry out a plan."""
     if reading.workload.is_leaving:
         return ()
-    adopted = tuple(_adopt(snapshot))
+    adopted = (*_adopt(snapshot), *list_taken_back(reading))
     return adopted or tuple(_actions(add_root(snapshot), reading, plan, labels.INSTANCE_SET))
 
 
@@ -45,7 +45,8 @@ def render_instance(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) ->
     """The writes to the pods of an instance that carry out a plan."""
     if reading.workload.is_leaving:
         return ()
-    return tuple(_actions(snapshot, reading, plan, labels.INSTANCE))
+    adopted = (*_adopt_revisions(snapshot), *list_taken_back(reading))
+    return adopted or tuple(_actions(snapshot, reading, plan, labels.INSTANCE))
 
 
 def _adopt(snapshot: Snapshot) -> Iterator[Action]:
@@ -59,6 +60,14 @@ def _adopt(snapshot: Snapshot) -> Iterator[Action]:
         data = as_map(as_map(stored.decode().get("data")).get("spec"))
         if "roleInstanceTemplate" in data:
             yield from adopt(root, CONTROLLER_REVISION, stored.metadata)
+
+
+def _adopt_revisions(snapshot: Snapshot) -> Iterator[Action]:
+    """Adopt the revisions that an earlier instance of this name left behind."""
+    for stored in snapshot.all(CONTROLLER_REVISION):
+        data = as_map(as_map(stored.decode().get("data")).get("spec"))
+        if not stored.metadata.controller and "roleInstanceTemplate" in data:
+            yield from adopt(snapshot.root, CONTROLLER_REVISION, stored.metadata)
 
 
 def _actions(
