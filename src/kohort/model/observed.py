@@ -145,6 +145,7 @@ class Tally:
     updated_ready: int
     is_seen: bool = True  # that controller has observed the operator's last write
     is_told: bool = True  # the other controller has the target template
+    boundary: int | None = None  # the partition that the operator last wrote; None: it has none
 
 
 @dataclass(frozen=True, slots=True)

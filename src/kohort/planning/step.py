@@ -76,7 +76,13 @@ def _count(state: LineState, bounds: Bounds) -> Step:
     boundary = policy.partition
     if bounds.updated_max is not None:
         boundary = max(boundary, count - bounds.updated_max)
-    if policy.is_paused:
+    held = tally.boundary if tally and tally.is_told else None
+    if tally and held is not None:
+        # Each write makes the status outdated for a moment, in which it counts nothing as updated.
+        # Rules would take that for progress lost: a boundary is not raised again for one template,
+        # and it stays where it is until the other controller has seen it.
+        boundary = max(policy.partition, min(boundary, held) if tally.is_seen else held)
+    if policy.is_paused and (held is None or tally is None or tally.is_seen):
         boundary = max(boundary, count - (tally.updated if tally else 0))
     return Step(state.line, Rollout(boundary, count), wanted=count, blockers=bounds.blockers)
 

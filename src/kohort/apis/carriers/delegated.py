@@ -23,6 +23,7 @@ class Delegate:
     exist: str  # fields of the status
     ready: str
     updated: str
+    partition: tuple[str, ...] = ()  # where the spec has it; empty: the kind has none
     is_settled: Callable[[Object], bool] = lambda obj: True
 
 
@@ -35,12 +36,14 @@ DELEGATES = {
             "replicas",
             "readyReplicas",
             "updatedReplicas",
+            ("updateStrategy", "rollingUpdate", "partition"),
         ),
         Delegate(
             LEADER_WORKER_SET,
             "replicas",
             "readyReplicas",
             "updatedReplicas",
+            ("rolloutStrategy", "rollingUpdateConfiguration", "partition"),
         ),
     )
 }
@@ -61,7 +64,17 @@ def read_tally(obj: Object) -> Tally:
         # No status says which ready units are updated: at least this many are.
         updated_ready=max(0, updated + ready - int(status.get(delegate.exist) or 0)),
         is_seen=is_seen,
+        boundary=_read_partition(obj.get("spec") or {}, delegate.partition),
     )
+
+
+def _read_partition(spec: Object, path: tuple[str, ...]) -> int | None:
+    """The partition of a spec, which may be left out where it is 0."""
+    if not path:
+        return None
+    for field in path[:-1]:
+        spec = spec.get(field) or {}
+    return int(spec.get(path[-1]) or 0)
 
 
 def _find(obj: Object) -> Delegate:
