@@ -10,14 +10,16 @@ import pytest
 from command_lines import Told
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apis.rolebasedgroup.single_role.api import ROLE_INSTANCE_SET
 from kohort.cluster.http import connect
 from kohort.cluster.kinds import DEFINITION
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Kind, Object
 from kohort.testing import start_cluster
 
 pytestmark = pytest.mark.slow
 RunKohort = Callable[..., Told]
 KIND = LEADER_WORKER_SET.kind
+INSTANCE_SET = ROLE_INSTANCE_SET.kind
 EVIL = "evil\x1b]0;owned\x07\u202e:1\nnext"
 ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -50,14 +52,26 @@ async def fill(kubeconfig: Path) -> None:
         ):
             await _create_when_served(door, obj)
 
+        for define in ROLE_INSTANCE_SET.definitions:
+            await door.create(DEFINITION, "", define())
+        await _create_when_served(door, make_instance_set(), INSTANCE_SET)
 
-async def _create_when_served(door: Any, obj: Object) -> None:
+
+def make_instance_set() -> Object:
+    """The definition as we ship it says nothing of what stands in a template of a component."""
+    component = {"name": "a", "template": {"spec": {"containers": [5]}}}
+    spec = {"roleInstanceTemplate": {"components": [component]}}
+    head = {"apiVersion": INSTANCE_SET.api_version, "kind": INSTANCE_SET.name}
+    return {**head, "metadata": {"name": "open"}, "spec": spec}
+
+
+async def _create_when_served(door: Any, obj: Object, kind: Kind = KIND) -> None:
     from kohort.cluster.errors import NotFound
 
     async with asyncio.timeout(20):
         while True:
             try:
-                await door.create(KIND, "default", obj)
+                await door.create(kind, "default", obj)
             except NotFound:
                 await asyncio.sleep(0.05)
             else:
@@ -86,8 +100,8 @@ def test_every_object_has_its_row_and_only_the_bad_ones_are_stalled(kohort: RunK
     told = kohort("get", "-o", "wide")
     lines = told.out.splitlines()
     assert told.code == 0 and is_harmless(told)
-    assert [line.split()[1] for line in lines[1:]] == ["bare", "good", "liar", "odd"]
-    assert "stalled: Malformed" in lines[1] and "stalled: Malformed" in lines[4]
+    assert [line.split()[1] for line in lines[1:]] == ["bare", "good", "liar", "odd", "open"]
+    assert all("stalled: Malformed" in lines[number] for number in (1, 4, 5))
     assert "stalled" not in lines[2]
 
 
@@ -105,6 +119,13 @@ def test_why_says_what_is_malformed(kohort: RunKohort, name: str):
     told = kohort("why", f"lws/{name}")
     assert told.code == 4 and is_harmless(told)
     assert "Malformed: spec" in told.out
+
+
+def test_a_template_of_which_the_definition_says_nothing_is_malformed(kohort: RunKohort):
+    told = kohort("why", "ris/open")
+    assert told.code == 4 and is_harmless(told)
+    place = "spec.roleInstanceTemplate.components[0].template.spec.containers[0]"
+    assert f"Malformed: {place} must be a mapping, not 5" in " ".join(told.out.split())
 
 
 def test_why_of_a_liar_spells_out_what_it_says(kohort: RunKohort):

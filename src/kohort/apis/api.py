@@ -342,14 +342,14 @@ class Api:
     list_projections: Callable[[Snapshot, Reading[Any], Plan, str], tuple[Projection, ...]] = (
         lambda snapshot, reading, plan, now: ()
     )
-    # Fields that Kohort adds to the spec, such as ``roles[].placement``, each with the annotation
-    # that users set where the installed CRD drops the field.
+    # Fields that Kohort adds to the spec, each with the annotation to set where a CRD drops it.
     additions: dict[str, str] = field(default_factory=dict)
     # How the operator finds the objects of its gangs, whatever their kind.
     watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)
     deletes_gangs: bool = False  # whether the operator deletes them: no pod owns them
     heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether tiers concern a workload
     delegation: Delegation | None = None  # None: its units are planned here
+    find_open_misfit: Callable[[Object], str] = lambda root: ""  # in fields without a type
 
     def definition(self) -> Object:
         """The CustomResourceDefinition of its own kind, made afresh."""
@@ -363,8 +363,9 @@ class Api:
         return self.read(snapshot)
 
     def find_misfit(self, root: Object) -> str:
-        """The first field of metadata or spec that does not fit the definition; or nothing."""
-        return shape_of(self.definitions[0], self.kind.version).find_misfit(root)
+        """The first field of metadata or spec with a wrong type, or that is missing; or nothing."""
+        shape = shape_of(self.definitions[0], self.kind.version)
+        return shape.find_misfit(root) or self.find_open_misfit(root)
 
     def find_stray(self, root: Object) -> tuple[Object, tuple[str, ...]]:
         """The object without status fields of a wrong type, and the names of these fields."""

@@ -15,13 +15,19 @@ from typing import Any
 
 import orjson
 
-from kohort.apis.definitions.embedded_types import METADATA, POD_SPEC, embed_type
+from kohort.apis.definitions.embedded_types import METADATA, POD_SPEC, POD_TEMPLATE, embed_type
 from kohort.cluster.objects import Object
+from kohort.cluster.quantities import parse_quantity
 
 # Deeper than any field of Kubernetes; JSON encoders still accept it.
 DEPTH_MAX = 200
 _SHOWN_MAX = 60
 _INT_OR_STRING = "x-kubernetes-int-or-string"
+# What every view reads of a status, also where the definition does not describe it.
+_COMMON_STATUS: Object = {
+    "conditions": {"type": "array", "items": {"type": "object"}},
+    "observedGeneration": {"type": "integer"},
+}
 _NOUNS = {
     "object": "a mapping",
     "array": "a list",
@@ -54,7 +60,7 @@ class Shape:
         status = obj.get("status")
         if not isinstance(status, dict):
             return ()
-        properties = self._status.get("properties") or {}
+        properties = {**_COMMON_STATUS, **(self._status.get("properties") or {})}
         known = {name: value for name, value in status.items() if name in properties}
         return tuple(
             name
@@ -97,6 +103,28 @@ def find_pod_misfit(pod: Object) -> str:
     return wrong or _find_misfit(_pod_spec(), pod.get("spec"), "spec", requires=False)
 
 
+def find_template_misfit(template: Any, path: str) -> str:
+    """The first field of a pod template that has a wrong type; or nothing."""
+    return find_type_misfit(_pod_template(), template, path)
+
+
+def find_patch_misfit(patch: Any, path: str) -> str:
+    """The first field of a strategic merge patch of a pod template that has a wrong type."""
+    return find_template_misfit(_without_directives(patch), path)
+
+
+def find_type_misfit(schema: Object, value: Any, path: str) -> str:
+    """The first field that has another type than the schema says; or nothing."""
+    return _find_misfit(schema, value, path, requires=False)
+
+
+def _without_directives(patch: Any) -> Any:
+    """The patch without the keys that say how to merge it, whose values have types of their own."""
+    if isinstance(patch, dict):
+        return {k: _without_directives(v) for k, v in patch.items() if not k.startswith("$")}
+    return [_without_directives(inner) for inner in patch] if isinstance(patch, list) else patch
+
+
 @cache
 def _metadata() -> Object:
     return embed_type(METADATA)
@@ -105,6 +133,11 @@ def _metadata() -> Object:
 @cache
 def _pod_spec() -> Object:
     return embed_type(POD_SPEC)
+
+
+@cache
+def _pod_template() -> Object:
+    return embed_type(POD_TEMPLATE)
 
 
 def _find_misfit(schema: Object, value: Any, path: str, requires: bool = True) -> str:
@@ -150,9 +183,18 @@ def _check_amount(schema: Object, value: Any, path: str) -> str:
     pattern = schema.get("pattern")
     if not isinstance(value, int | str) or isinstance(value, bool):
         return f"{path} must be a number or a text, not {_show(value)}"
-    if pattern and not re.search(pattern, str(value)):
+    if pattern and not (re.search(pattern, str(value)) and _is_quantity(value)):
         return f"{path} must be a quantity such as 500m or 1Gi, not {_show(value)}"
     return ""
+
+
+def _is_quantity(value: str | int) -> bool:
+    """Whether an amount can be read: the pattern lets 1e1.5 and thousands of digits pass."""
+    try:
+        parse_quantity(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _has_type(name: str | None, value: Any) -> bool:
@@ -172,7 +214,8 @@ def _has_type(name: str | None, value: Any) -> bool:
 
 
 def _has_claim(condition: Object) -> bool:
-    return "type" in condition and "status" in condition
+    texts = (condition.get("reason", ""), condition.get("message", ""))
+    return all(isinstance(t, str) for t in (condition.get("type"), condition.get("status"), *texts))
 
 
 def _join(path: str, name: str) -> str:

@@ -1,6 +1,6 @@
 """The registration of RoleBasedGroup with the operator: kinds, functions and webhooks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched, Webhook
@@ -32,6 +32,11 @@ from kohort.apis.rolebasedgroup.definition import (
 from kohort.apis.rolebasedgroup.instance_facts import read_facts
 from kohort.apis.rolebasedgroup.names import adapter_name
 from kohort.apis.rolebasedgroup.objects.gangs import UPSTREAM
+from kohort.apis.rolebasedgroup.open_fields import (
+    find_group_misfit,
+    find_group_set_misfit,
+    find_instance_set_misfit,
+)
 from kohort.apis.rolebasedgroup.pod_facts import read_pod
 from kohort.apis.rolebasedgroup.port_claims import find_shared
 from kohort.apis.rolebasedgroup.read import read
@@ -104,8 +109,12 @@ def _judge_group(group: Object, old: Object | None, settings: Settings) -> Admis
 
 def _complete_group(group: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     # The validating webhook refuses an object that does not fit its schema.
-    is_misfit = shape_of(define_group, labels.KIND.version).find_misfit(group)
-    return AdmissionResult() if is_misfit else AdmissionResult(add_discovery_mode(group))
+    misfit = shape_of(define_group, labels.KIND.version).find_misfit(group)
+    return (
+        AdmissionResult()
+        if misfit or find_group_misfit(group)
+        else AdmissionResult(add_discovery_mode(group))
+    )
 
 
 def _find_adapters(group: Object, settings: Settings) -> tuple[Address, ...]:
@@ -128,6 +137,18 @@ def _judge_adapter(adapter: Object, old: Object | None, settings: Settings) -> A
     return AdmissionResult(errors=tuple(validate_adapter(adapter)))
 
 
+_OPEN_FIELDS: Mapping[Kind, Callable[[Object], str]] = {
+    labels.KIND: find_group_misfit,
+    labels.SET_KIND: find_group_set_misfit,
+    labels.INSTANCE_SET: find_instance_set_misfit,
+}
+
+
+def _none(obj: Object) -> str:
+    """Nothing: the definition names the type of every field."""
+    return ""
+
+
 def make_webhook(
     kind: Kind,
     define: Define,
@@ -136,14 +157,16 @@ def make_webhook(
 ) -> Webhook:
     """A validating webhook for creates and updates of a kind, named as upstream names it."""
 
+    def find_misfit(obj: Object) -> str:
+        return shape_of(define, kind.version).find_misfit(obj) or _OPEN_FIELDS.get(kind, _none)(obj)
+
     def handle(obj: Object, old: Object | None, settings: Settings) -> AdmissionResult:
         # An object that does not fit its schema is refused without further checks.
-        misfit = shape_of(define, kind.version).find_misfit(obj)
+        misfit = find_misfit(obj)
         return AdmissionResult(refusal=misfit) if misfit else judge(obj, old, settings)
 
     def find_around(obj: Object, settings: Settings) -> tuple[Address, ...]:
-        misfit = shape_of(define, kind.version).find_misfit(obj)
-        return () if misfit else find_beside(obj, settings)
+        return () if find_misfit(obj) else find_beside(obj, settings)
 
     name = kind.name.lower()
     path = f"/validate-workloads-x-k8s-io-{kind.version}-{name}"
@@ -232,4 +255,5 @@ ROLE_BASED_GROUP = Api(
     watch_gangs=_watch_gangs,
     deletes_gangs=True,
     verbs=VERBS,
+    find_open_misfit=find_group_misfit,
 )

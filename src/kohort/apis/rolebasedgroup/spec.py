@@ -285,7 +285,8 @@ def _read_leader_worker(
 def _read_component(entry: Object, role: str, problems: list[Problem]) -> ComponentSpec:
     marks, notes = as_texts(entry.get("labels")), as_texts(entry.get("annotations"))
     template = as_map(entry.get("template"))
-    orders = notes.get(labels.DEPENDS_ON) or annotations_of(template).get(labels.DEPENDS_ON, "")
+    inner = as_texts(as_map(template.get("metadata")).get("annotations"))
+    orders = notes.get(labels.DEPENDS_ON) or inner.get(labels.DEPENDS_ON, "")
     found = _read_json(orders)
     if orders and found is None:
         text = (

@@ -11,6 +11,7 @@ from kohort.apis.rolebasedgroup.group_set.read import read
 from kohort.apis.rolebasedgroup.group_set.render import render
 from kohort.apis.rolebasedgroup.group_set.report import list_events, write_status
 from kohort.apis.rolebasedgroup.group_set.verbs import SET_VERBS
+from kohort.apis.rolebasedgroup.open_fields import find_group_set_misfit
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
 from kohort.cluster.permissions import Grant
@@ -43,4 +44,5 @@ ROLE_BASED_GROUP_SET = Api(
         Grant(labels.SET_KIND, ("update",), "finalizers"),
     ),
     verbs=SET_VERBS,
+    find_open_misfit=find_group_set_misfit,
 )

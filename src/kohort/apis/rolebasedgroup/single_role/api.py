@@ -12,6 +12,7 @@ from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import HOME, WRITES
 from kohort.apis.rolebasedgroup.definition import define_instance, define_instance_set
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts, read_facts
+from kohort.apis.rolebasedgroup.open_fields import find_instance_misfit, find_instance_set_misfit
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, read_pod
 from kohort.apis.rolebasedgroup.port_claims import find_shared
 from kohort.apis.rolebasedgroup.report import list_events
@@ -117,6 +118,7 @@ ROLE_INSTANCE_SET = Api(
         Grant(labels.INSTANCE_SET, ("patch",)),
     ),
     verbs=SET_VERBS,
+    find_open_misfit=find_instance_set_misfit,
 )
 
 ROLE_INSTANCE = Api(
@@ -148,4 +150,5 @@ ROLE_INSTANCE = Api(
         Grant(labels.INSTANCE, ("patch",)),
     ),
     verbs=INSTANCE_VERBS,
+    find_open_misfit=find_instance_misfit,
 )
