@@ -1,27 +1,30 @@
 """Real kubectl tells the events of a workload in the order in which they happened."""
 
 import json
+import re
 import time
 from pathlib import Path
 
 import pytest
 
 from client_tools import Tool, make_tool
+from kohort.simulator.stages import PULL_ERROR
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
-AVAILABLE = ("wait", "--for=condition=Available", "lws/x", "--timeout=60s")
+AVAILABLE = ("wait", "--for=condition=Available", "lws/{}", "--timeout=60s")
 GROUPS = 5
 READY = "All replicas are ready"
 
 
-def make_lws(image: str) -> str:
-    container = {"name": "engine", "image": image}
-    template = {"size": 1, "workerTemplate": {"spec": {"containers": [container]}}}
+def make_lws(image: str, name: str = "x", **notes: str) -> str:
+    spec = {"containers": [{"name": "engine", "image": image}]}
+    worker = {"metadata": {"annotations": notes}, "spec": spec}
+    template = {"size": 1, "workerTemplate": worker}
     return json.dumps(
         {
             "apiVersion": "leaderworkerset.x-k8s.io/v1",
             "kind": "LeaderWorkerSet",
-            "metadata": {"name": "x"},
+            "metadata": {"name": name},
             "spec": {"replicas": GROUPS, "leaderWorkerTemplate": template},
         }
     )
@@ -42,7 +45,7 @@ def describe_events(kubectl: Tool) -> list[str]:
 def test_describe_tells_the_steps_of_a_rollout_in_their_order(kubectl: Tool):
     """Many steps fall into one second, by which kubectl sorts; then names decide."""
     kubectl("apply", "-f", "-", stdin=make_lws("engine:1"))
-    kubectl(*AVAILABLE)
+    kubectl(*(word.format("x") for word in AVAILABLE))
     kubectl("apply", "-f", "-", stdin=make_lws("engine:2"))
     told: list[str] = []
     end = time.monotonic() + 60
@@ -54,3 +57,18 @@ def test_describe_tells_the_steps_of_a_rollout_in_their_order(kubectl: Tool):
     assert told.index(steps[0]) > next(n for n, m in enumerate(told) if READY in m)
     assert told[0].startswith("Creating revision")
     assert READY in told[-1]
+
+
+def test_describe_shows_what_blocks_a_rollout(kubectl: Tool):
+    kubectl("apply", "-f", "-", stdin=make_lws("engine:1", "stuck"))
+    kubectl(*(word.format("stuck") for word in AVAILABLE))
+    bad = make_lws("engine:2", "stuck", **{PULL_ERROR: "manifest unknown"})
+    kubectl("apply", "-f", "-", stdin=bad)
+    told, end = "", time.monotonic() + 60
+    while not re.search(r"Warning +ImagePullBackOff", told.partition("Events:")[2]):
+        assert time.monotonic() < end, told
+        told = kubectl("describe", "lws/stuck").stdout
+    conditions, _, events = told.partition("Events:")
+    blocker = r"stuck-4: .*manifest unknown"
+    assert re.search(rf"Message: +{blocker}\n(.*\n)*? +Type: +Blocked\n", conditions), told
+    assert len(re.findall(r"Warning +ImagePullBackOff .*stuck-4: ", events)) == 1

@@ -78,6 +78,7 @@ BAD: list[tuple[Object, str]] = [
     (workload(networkConfig={}), "spec.networkConfig.subdomainPolicy: Required value"),
     (workload(rolloutStrategy={"type": "OnDelete"}), 'supported values: "RollingUpdate"'),
     (workload({"subGroupPolicy": {"subGroupPolicyType": "x"}}), "subGroupPolicyType"),
+    ({"metadata": {"name": "x"}}, "spec: Required value"),
     ({"metadata": {"name": "x"}, "spec": {}}, "spec.leaderWorkerTemplate: Required value"),
     (
         workload({"workerTemplate": {"spec": {"containers": [*CONTAINERS, *CONTAINERS]}}}),

@@ -11,6 +11,8 @@ from kohort.cluster.objects import find_condition
 from kohort.cluster.port import PatchType
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
+STRATEGIES = pytest.mark.parametrize("strategy", ["budgeted", "compatible"])
+STRATEGY = "kohort.dev/rollout-strategy"
 
 
 async def bring_up(lab: Lab, policy: str = "RecreateGroupOnPodRestart", **more: object) -> Truth:
@@ -39,9 +41,12 @@ def images(lab: Lab) -> set[str]:
     return {p["spec"]["containers"][0]["image"] for p in lab.all(kinds.POD)}
 
 
+@STRATEGIES
 @pytest.mark.parametrize("policy", ["RecreateGroupOnPodRestart", "None"])
-async def test_a_foreign_image_of_a_worker_set_costs_that_group_alone(lab: Lab, policy: str):
-    truth = await bring_up(lab, policy)
+async def test_a_foreign_image_of_a_worker_set_costs_that_group_alone(
+    lab: Lab, policy: str, strategy: str
+):
+    truth = await bring_up(lab, policy, annotations={STRATEGY: strategy})
     await set_image(lab, name="x-1")
     await lab.run(10)
     await rest(lab)
@@ -50,8 +55,11 @@ async def test_a_foreign_image_of_a_worker_set_costs_that_group_alone(lab: Lab, 
     assert [len(truth.made(f"x-{i}")) for i in (0, 2, 3)] == [1, 1, 1]
 
 
-async def test_revisions_of_worker_sets_that_are_edited_roll_within_the_budget(lab: Lab):
-    truth = await bring_up(lab)
+@STRATEGIES
+async def test_revisions_of_worker_sets_that_are_edited_roll_within_the_budget(
+    lab: Lab, strategy: str
+):
+    truth = await bring_up(lab, annotations={STRATEGY: strategy})
     for ordinal in range(4):
         body = {"metadata": {"labels": {f"{PREFIX}template-revision-hash": "other"}}}
         await edit_as(lab, "kubectl-label", body, f"x-{ordinal}")
