@@ -57,6 +57,23 @@ def test_an_update_that_overtakes_another_explains_the_restarts_of_both():
     assert count_restarts(pod("engine:3", "engine:3", 2, note)) == 0
 
 
+@pytest.mark.parametrize("running", ["engine:1", "engine:2"])
+def test_an_update_of_other_things_still_explains_the_restarts_of_the_one_before(running: str):
+    note = begin(pod("engine:1", "engine:1", 0))
+    held = pod("engine:2", running, int(running == "engine:2"), note)
+    later = write_note(held, "x-a-newer", frozenset(), STARTED)
+    assert count_restarts(pod("engine:2", "engine:2", 1, later)) == 0
+    assert count_restarts(pod("engine:2", "engine:2", 2, later)) == 1
+    assert not is_update_complete(pod("engine:2", "engine:1", 0, later))
+
+
+def test_a_note_of_upstream_without_counts_is_kept_as_it_was():
+    said = {"lastContainerStatuses": {"engine": {"imageID": "id-of-engine:1"}}}
+    running = pod("engine:2", "engine:2", 1, orjson.dumps(said).decode())
+    later = orjson.loads(write_note(running, "x-a-newer", frozenset(), STARTED))
+    assert later["lastContainerStatuses"] == said["lastContainerStatuses"]
+
+
 def test_an_update_is_not_complete_while_the_image_before_it_runs():
     note = begin(pod("foreign:1", "engine:1", 0))
     assert not is_update_complete(pod("engine:1", "foreign:1", 1, note))

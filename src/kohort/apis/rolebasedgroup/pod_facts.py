@@ -148,10 +148,26 @@ def _read_baseline(held: dict[str, Any]) -> Baseline:
 
 
 def write_note(pod: RolePod, revision: str, containers: frozenset[str], now: str) -> str:
-    """The annotation for an in-place update that starts now, of these containers' images."""
-    before = {own.name: _write_baseline(pod, own) for own in pod.running if own.name in containers}
+    """
+    The annotation for an in-place update that starts now, of these containers' images.
+
+    What an earlier update noted of other containers stays: it may still be under way, and the
+    restarts that it caused are no failures later either.
+    """
+    earlier = pod.note.containers if pod.note else {}
+    before = {n: _write_back(held) for n, held in earlier.items() if n not in containers}
+    before |= {own.name: _write_baseline(pod, own) for own in pod.running if own.name in containers}
     said = {"revision": revision, "updateTimestamp": now, "lastContainerStatuses": before}
     return orjson.dumps(said).decode()
+
+
+def _write_back(held: Baseline) -> dict[str, Any]:
+    said = {
+        "imageID": held.image_id,
+        "restartCount": held.restarts,
+        "pendingImage": held.pending_image or None,
+    }
+    return {key: value for key, value in said.items() if value is not None}
 
 
 def _write_baseline(pod: RolePod, own: RunningContainer) -> dict[str, Any]:
