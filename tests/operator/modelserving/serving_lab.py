@@ -106,6 +106,11 @@ class ServingLab(Lab):
         ]
         await self.edit("x", *operations, kind=KIND)
 
+    async def delete_group(self, ordinal: int) -> None:
+        """Delete all pods of a group at once."""
+        for name in self.pods(lambda pod: has_marks(pod, {"group_index": str(ordinal)})):
+            await self.delete(kinds.POD, name)
+
     async def set_field(self, path: str, value: Any) -> None:
         await self.edit("x", {"op": "add", "path": path, "value": value}, kind=KIND)
 

@@ -1,4 +1,4 @@
-"""A rollout that kthena's controller had begun is finished by ours, within its budget."""
+"""What kthena's controller left is taken over: at rest, and in a rollout, within its budget."""
 
 import orjson
 import pytest
@@ -12,6 +12,7 @@ from recorded_servings import Recorded, name_case, needs_recording, recordings
 
 pytestmark = needs_recording
 GROUP, REVISION = "modelserving.volcano.sh/group-name", "modelserving.volcano.sh/revision"
+INDEX = "modelserving.volcano.sh/group-index"
 UNDER_WAY = [
     case
     for case in recordings()
@@ -42,14 +43,18 @@ async def leave(lab: ServingLab, case: Recorded) -> None:
     for kind in ("ControllerRevision", "Service", "Pod"):
         for place, obj in enumerate(case.all(kind)):
             child = bare(obj, uid_of(made))
-            if kind == "Pod":
+            if kind == "Pod" and "nodeName" in child["spec"]:
                 # They were placed by Volcano, which this cluster does not have.
                 child["spec"]["nodeName"] = nodes[place]
             await lab.apply(child)
-    await lab.until(lambda: all(map(is_ready, lab.pods().values())), 120)
+    await lab.until(lambda: all(map(is_ready, lab.pods(is_placed).values())), 120)
     for pod in case.all("Pod"):
         if "deletionTimestamp" in pod["metadata"]:
             await lab.delete(kinds.POD, name_of(pod))
+
+
+def is_placed(pod: Object) -> bool:
+    return "nodeName" in pod["spec"]
 
 
 def is_ready(pod: Object) -> bool:
@@ -85,4 +90,22 @@ async def test_a_rollout_under_way_is_finished_within_its_budget(case: Recorded)
     await lab.until(is_over, 300)
     assert min(seen) >= least, seen
     await lab.until(lambda: lab.status(name).get("updatedReplicas") == wanted)
+    await lab.close()
+
+
+@pytest.mark.parametrize("case", [c for c in recordings() if c.when == "at_rest"], ids=name_case)
+async def test_at_rest_every_pod_stays_and_gets_what_upstream_does_not_write(case: Recorded):
+    lab = ServingLab()
+    await lab.open(nodes=24, operator=False)
+    await leave(lab, case)
+    before, spec = lab.uids(), case.serving["spec"]
+    lab.start_operator()
+    await lab.run(300)
+    assert lab.uids() == before and len(before) == len(case.all("Pod"))
+    indexes = {labels_of(pod)[INDEX] for pod in lab.pods().values()}
+    assert indexes == {str(number) for number in range(spec["replicas"])}
+    status = lab.status(name_of(case.serving))
+    assert status["updatedReplicas"] == spec["replicas"]
+    # Two could not be placed, for want of devices; they wait on.
+    assert status.get("availableReplicas", 0) == case.serving["status"].get("availableReplicas", 0)
     await lab.close()

@@ -6,8 +6,9 @@ long as its entry; a worker stores the uid of the entry that it was made for, an
 earlier entry must go. A worker without that uid is another controller's, and counts as current.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TypeVar
 
 from kohort.apis.carriers.members import Reader, read_member, read_moment
@@ -87,6 +88,24 @@ def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
         )
         for role in _find_roles(context, revision, (), is_protected=False)
     )
+
+
+def list_podless(
+    context: Context, new_roles: Mapping[str, tuple[RoleInstances, ...]], known: Collection[int]
+) -> Iterator[Group]:
+    """
+    The groups that exist although no pod tells of them: all their roles are scaled to none.
+
+    A group that wants no pod lacks none, so it is ready, and there is nothing to make. Where the
+    revision that a partition keeps still wants pods, a group without any is one to make.
+    """
+    if any(role.wanted for roles in new_roles.values() for role in roles):
+        return
+    revision = context.target.revision
+    free = (ordinal for ordinal in range(context.spec.replicas) if ordinal not in known)
+    for ordinal in islice(free, max(0, context.spec.replicas - len(known))):
+        roles = new_roles.get(revision, ())
+        yield Group(ordinal, revision, Phase.READY, incarnation="", size=0, roles=roles)
 
 
 def _find_target(context: Context, revision: str, role: str) -> str:

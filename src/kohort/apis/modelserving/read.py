@@ -23,7 +23,13 @@ from kohort.apis.min_ready import read_min_ready
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.adopted_objects import is_own, is_own_pod
 from kohort.apis.modelserving.adoption import PodMark, find_target, read_mark
-from kohort.apis.modelserving.groups import Context, list_edited, make_roles, read_group
+from kohort.apis.modelserving.groups import (
+    Context,
+    list_edited,
+    list_podless,
+    make_roles,
+    read_group,
+)
 from kohort.apis.modelserving.plugins.chain import PluginFailure
 from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.apis.modelserving.revision import (
@@ -98,6 +104,9 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         facts = (context, is_protected, *own, *lost.values())
         load = partial(read_group, context, ordinal, own, lost, is_protected)
         groups.append(snapshot.group_cache.read(ordinal, facts, load))
+    new_roles = _list_new_roles(context)
+    groups += list_podless(context, new_roles, by_group)
+    groups.sort(key=lambda group: group.ordinal)
     observed = Observed(
         groups=tuple(groups),
         progress=_find_progress(serving, context, len(groups)),
@@ -105,7 +114,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         failures=context.failures.get(Line(), ()),
         role_failures={line: own for line, own in context.failures.items() if line.role},
         drift=tuple((*describe_pods(list_edited(groups), pods), *list_recent(snapshot))),
-        new_roles=_list_new_roles(context),
+        new_roles=new_roles,
     )
     return Reading(_read_workload(snapshot, context), observed, Memory(context, stored, pods))
 
