@@ -36,7 +36,7 @@ PROMISES = {
 SUITES = {
     "deploy, sts: replicas and template": ("test_replicas_and_template_follow_the_role",),
     "deploy, sts: rolling update": ("test_what_others_carry_rolls_within_the_budget_of_the_role",),
-    "lws: engine runtime": ("test_a_profile_is_for_pods_that_have_the_containers_it_names_21",),
+    "lws: engine runtime": ("test_a_profile_reaches_leaders_and_not_workers",),
     "lws: replicas, template, leader and worker templates": (
         "test_replicas_and_templates_of_leaders_and_workers_follow",
     ),

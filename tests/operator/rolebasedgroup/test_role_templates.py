@@ -130,3 +130,18 @@ class TestLeaderWorkerSets:
             least = min(least, sum(is_true(pod, "Ready") for pod in both.pods().values()))
             assert both.clock.elapsed() < 900
         assert least >= 4
+
+    async def test_a_profile_reaches_leaders_and_not_workers(self, both: GroupLab):
+        kind, side = labels.PROFILE, {"name": "side", "image": "side:1"}
+        head = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": "p"}}
+        await both.apply({**head, "spec": {"containers": [side]}})
+        await start(both, {**self.role(), "engineRuntimes": [{"profileName": "p"}]})
+        listed = {
+            name: [c["name"] for c in pod["spec"]["containers"]]
+            for name, pod in both.pods().items()
+        }
+        assert listed == {
+            f"x-engine-{n}{w}": ["engine", *([] if w else ["side"])]
+            for n in (0, 1)
+            for w in ("", "-1")
+        }
