@@ -83,3 +83,37 @@ def test_what_is_defined_is_read():
     }
     assert unread - set(READ_ELSEWHERE) == set(), "no module reads these"
     assert set(READ_ELSEWHERE) - unread == set(), "these are read by our code now"
+
+
+def list_called(tree: ast.Module) -> tuple[set[str], set[str]]:
+    """The names that a module calls, and those that it passes on as values."""
+    calls = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    called, passed = set[str](), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            (called if id(node) in calls else passed).add(name)
+    return called, passed
+
+
+def find_unread_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    arguments = function.args
+    every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    inner = [node for each in function.body for node in ast.walk(each)]
+    read = {node.id for node in inner if isinstance(node, ast.Name)}
+    yield from (each.arg for each in every if each.arg not in read and each.arg[0] != "_")
+
+
+def test_what_a_function_is_given_is_read():
+    """A function that is passed on as a value has the parameters that its callers give."""
+    modules = [parse(path) for path in CODE]
+    called, passed = map(set[str]().union, *map(list_called, modules))
+    unread = {
+        f"{path.relative_to(SOURCE)} {function.name}({name})"
+        for path, tree in zip(CODE, modules, strict=True)
+        for function in tree.body
+        if isinstance(function, FUNCTIONS) and not function.decorator_list
+        if function.name in called - passed
+        for name in find_unread_parameters(function)
+    }
+    assert unread == set()

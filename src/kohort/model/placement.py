@@ -10,8 +10,6 @@ no field for is a loss: the operator reports it to the user and never drops it s
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kohort.model.units import Level
-
 
 class Strength(StrEnum):
     """Whether the scheduler may give a constraint up when there is no room."""
@@ -41,7 +39,6 @@ class PlacementPolicy:
     exclusive: str = ""  # no two units share nodes with the same value of this node label
     losses: tuple[str, ...] = ()  # clauses that the scheduler in use has no field for
     ignored: tuple[str, ...] = ()  # clauses that the scheduler was given and did not keep
-    level: Level = Level.GROUP
 
 
 NO_PLACEMENT = PlacementPolicy()

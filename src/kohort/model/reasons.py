@@ -31,7 +31,6 @@ class Blocker:
     message: str
     ordinals: tuple[int, ...] = ()  # the units that the message is about
     members: tuple[str, ...] = ()  # the members that the message is about, by name
-    hint: str = ""  # the safest command that the user can run next
     line: Line = GROUPS  # the line that waits
 
 

@@ -56,7 +56,7 @@ class _Case:
         held: dict[Kind, dict[str, Object]] = {}
         for kind, obj in existing.objects if existing else ():
             held.setdefault(kind, {})[name_of(obj)] = _store(obj)
-        return make_request(resolve(self.read(), self.known, _SETTINGS), _SETTINGS, held)
+        return make_request(resolve(self.read(), self.known), _SETTINGS, held)
 
 
 def check_workload_strategy(

@@ -161,9 +161,8 @@ def find_troubles(
 ) -> tuple[Trouble, ...]:
     """All troubles that keep members from serving, the stuck ones first."""
     observed = reading.observed
-    found = blame_holders(
-        _troubles(reading, sample, now, facts), observed.groups, sample.snapshot, now
-    )
+    troubles = _troubles(reading, sample, now, facts)
+    found = blame_holders(troubles, observed.groups, sample.snapshot)
     refused = find_refusals(sample.snapshot, observed, facts, reading.workload.groups, now)
     live = tuple(_leave_to_records(t, reading.workload.recovery) for t in (*found, *refused))
     # The failure record of a unit outlives its pods, so it goes before what its present pods say.

@@ -133,7 +133,7 @@ def known(*objects: Object) -> ReferencedObjects:
 
 def resolved(obj: Object, *objects: Object, **how: Any) -> Resolution:
     """What a service comes to."""
-    return resolve(read_service(obj), known(*objects), how.pop("config", INGRESS_OFF), **how)
+    return resolve(read_service(obj), known(*objects), **how)
 
 
 @cache

@@ -3,10 +3,10 @@
 import pytest
 from isvc_builders import accelerator, known, model, resolved, runtime, service, weight
 
-from kohort.apis.inferenceservice.configuration import Configuration
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.accelerators import find_exclusion
 from kohort.apis.inferenceservice.resolution.migration import migrate, needs_migration
+from kohort.apis.inferenceservice.resolution.modes import service_mode
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, read_service
 
 ENGINE = ComponentType.ENGINE
@@ -114,8 +114,8 @@ def test_a_router_of_the_runtime_alone_makes_no_router():
 )
 def test_the_annotation_of_the_service_is_its_mode_if_it_is_one(text, mode):
     notes = {"ome.io/deploymentMode": text} if text else None
-    config = Configuration(default_mode=DeploymentMode.SERVERLESS)
-    assert resolved(service(annotations=notes), config=config).mode == mode
+    asked = read_service(service(annotations=notes))
+    assert service_mode(asked, DeploymentMode.SERVERLESS) == mode
 
 
 def test_a_service_without_an_engine_says_so():

@@ -2,7 +2,6 @@
 
 import pytest
 from isvc_builders import (
-    INGRESS_OFF,
     known,
     model,
     model_format,
@@ -210,9 +209,9 @@ def test_shipped_models_find_their_runtime(name: str, runtime_name: str):
 def test_a_shipped_model_that_was_not_parsed_waits_for_it():
     held = ReferencedObjects(tuple(shipped_models().values()), shipped_runtimes())
     with pytest.raises(ServiceError, match="has no modelFormat yet"):
-        resolve(read_service(service(model={"name": "deepseek-v3"})), held, INGRESS_OFF)
+        resolve(read_service(service(model={"name": "deepseek-v3"})), held)
 
 
 def test_nothing_is_known_of_an_empty_cluster():
     with pytest.raises(ServiceError, match="looked at 0 in namespace ml and 0 of the cluster"):
-        resolve(read_service(service()), known(model()), INGRESS_OFF)
+        resolve(read_service(service()), known(model()))

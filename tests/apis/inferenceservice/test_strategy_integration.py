@@ -127,7 +127,6 @@ APART = {
 @needs_shared
 def test_the_worked_example_has_these_objects():
     plan = example({"ome.io/deploymentMode": "PDDisaggregated"})
-    assert plan.mode == "RawDeployment"
     modes = plan.resolution.modes
     assert (modes.engine, modes.decoder) == ("MultiNode", "MultiNode")
     assert (modes.router, modes.ingress) == ("RawDeployment", "RawDeployment")

@@ -4,7 +4,7 @@ from group_builders import component, components, group, leader_worker, standalo
 from group_contexts import container_of, contexts_of, set_of, template_of
 
 from kohort.apis.rolebasedgroup import labels
-from kohort.apis.rolebasedgroup.objects.config import is_current, make_config_map, write_config
+from kohort.apis.rolebasedgroup.objects.config import make_config_map, write_config, write_listed
 from kohort.apis.rolebasedgroup.objects.instances import make_instance, make_stateless_instance
 from kohort.apis.rolebasedgroup.objects.runtimes import describe_missing, rolls_with_profile
 from kohort.apis.rolebasedgroup.objects.services import choose_name
@@ -192,10 +192,10 @@ def test_addresses_of_several_pods_are_those_that_pods_have_6():
     text = write_config(found, contexts_of(found))
     for address in ("m1-e-0-0.s-m1-e", "m1-e-0-1.s-m1-e", "m1-c-0-x-1.s-m1-c", "m1-c-0-y-0.s-m1-c"):
         assert address in text
-    old = {"data": {"config.yaml": write_config(found, contexts_of(found), as_upstream=True)}}
-    assert is_current(old, found, contexts_of(found))
+    old = write_config(found, contexts_of(found), as_upstream=True)
+    assert write_listed(found, contexts_of(found), as_upstream=True) == old
     more = group(shared, components("c", component("x", 2), component("y"), replicas=2))
-    assert not is_current(old, more, contexts_of(more))
+    assert write_listed(more, contexts_of(more), as_upstream=True) != old
 
 
 def test_ports_have_keys_that_templates_can_use():

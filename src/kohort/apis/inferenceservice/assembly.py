@@ -84,7 +84,6 @@ class ServicePlan:
     """The objects that should exist for a service, and the decisions behind them."""
 
     service: InferenceService
-    mode: DeploymentMode
     objects: tuple[DesiredObjects, ...]
     resolution: Resolution | None = None  # None: in mode VirtualDeployment
     workload: WorkloadObjects | None = None
@@ -113,13 +112,13 @@ def plan_service(
     mode = service_mode(service, configuration.default_mode)
     owned = [kind for kind in OWNED if kind not in unserved]
     if mode is DeploymentMode.VIRTUAL:
-        return ServicePlan(service, mode, group_objects([], owned))
+        return ServicePlan(service, group_objects([], owned))
     if mode is DeploymentMode.SERVERLESS and kinds.KNATIVE_SERVICE in unserved:
         raise ServiceError(
             reasons.SERVERLESS_REJECTED,
             f"deployment mode Serverless needs Knative: {kinds.OPTIONAL[kinds.KNATIVE_SERVICE]}",
         )
-    resolution = resolve(service, known, configuration)
+    resolution = resolve(service, known)
     request = make_request(resolution, configuration, existing, unserved)
     notes, modes = service.annotations, resolution.modes
     strategy = manager.select_strategy(service, notes, modes)
@@ -134,7 +133,6 @@ def plan_service(
     warnings += list_timeouts(workload.configs, has_routes)
     return ServicePlan(
         service=service,
-        mode=mode,
         objects=group_objects([(kind, obj) for kind, obj in made if kind not in unserved], owned),
         resolution=resolution,
         workload=workload,

@@ -21,7 +21,7 @@ from kohort.apis.inferenceservice.handover import (
 )
 from kohort.apis.inferenceservice.ray_repair import find_deadline
 from kohort.apis.inferenceservice.references import find_configuration, find_known, read_root
-from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
+from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
 from kohort.apis.inferenceservice.status.crashes import list_crash_ends
 from kohort.apis.inferenceservice.status.readiness import list_members, read_serving
 from kohort.apis.inferenceservice.status.status import list_pods
@@ -52,7 +52,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     service = read_root(snapshot.root)
     if is_leaving(snapshot.root):
         # The model or runtime of a service in deletion may be gone already.
-        bare = ServicePlan(service, DeploymentMode.VIRTUAL, ())
+        bare = ServicePlan(service, ())
         workload = read_workload(snapshot, bare, {})
         return Reading(workload, read_observed(workload, bare, {}, (), {}), Memory(bare))
     existing = find_existing(snapshot)

@@ -42,7 +42,7 @@ def _notices(
     yield from _adoption_notices(reading, summary)
     yield from list_edit_events(snapshot, plan, summary)
     if summary.is_reported:
-        yield from _condition_notices(lws, reading, plan)
+        yield from _condition_notices(lws, plan)
         yield from _placement_notices(lws, plan)
 
 
@@ -165,7 +165,7 @@ def _rollout_notices(name: str, reading: Reading[Memory], rollout: Rollout) -> I
         yield Notice("Normal", "GroupsProgressing", text, "Delete")
 
 
-def _condition_notices(lws: Object, reading: Reading[Memory], plan: Plan) -> Iterator[Notice]:
+def _condition_notices(lws: Object, plan: Plan) -> Iterator[Notice]:
     held = {
         c.get("type"): c.get("status") == "True"
         for c in (lws.get("status") or {}).get("conditions") or ()

@@ -73,7 +73,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from pods.list_ready_patches()
     yield from gangs.collect()
     if plan.report.is_done:
-        yield from _forget_revisions(snapshot, memory)
+        yield from _forget_revisions(memory)
 
 
 def _list_first(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
@@ -132,7 +132,7 @@ def _find_stored(memory: Memory, revision: str) -> Whole | None:
     return found[-1] if found else None
 
 
-def _forget_revisions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
+def _forget_revisions(memory: Memory) -> Iterator[Action]:
     target = memory.context.target
     old: list[tuple[StoredTemplate, Whole]] = [
         (template, whole)

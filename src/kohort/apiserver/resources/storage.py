@@ -136,7 +136,7 @@ def _validate_size(size: Any, path: str) -> list[FieldError]:
 
 def _validate_claim_update(claim: Object, old: Object) -> list[FieldError]:
     spec, before = claim["spec"], old["spec"]
-    if _frozen_part(claim, old, spec) != _frozen_part(claim, old, before):
+    if _frozen_part(old, spec) != _frozen_part(old, before):
         return [forbidden("spec", _CLAIM_FROZEN)]
     new, was = _size_of(spec), _size_of(before)
     if new is not None and was is not None and parse_quantity(new) < parse_quantity(was):
@@ -145,7 +145,7 @@ def _validate_claim_update(claim: Object, old: Object) -> list[FieldError]:
     return _validate_claim_spec(spec)
 
 
-def _frozen_part(claim: Object, old: Object, spec: Object) -> Object:
+def _frozen_part(old: Object, spec: Object) -> Object:
     part = dict(spec)
     # The binder of a claim writes the volume's name; no later update may change it.
     if not old["spec"].get("volumeName"):

@@ -248,7 +248,7 @@ class Volumes:
             return
         volume = view.find(VOLUME, "", volume_name(claim)) or _find_free(claim, obj, view)
         if volume is not None:
-            yield from _tie(claim, obj, volume)
+            yield from _tie(claim, volume)
         elif class_name:
             yield from self._provision(claim, obj, class_name, view)
 
@@ -324,7 +324,7 @@ def _is_for(held: Object, claim: StoredObject) -> bool:
     return is_named and held.get("uid", claim.uid) in {"", claim.uid}
 
 
-def _tie(claim: StoredObject, obj: Object, volume: StoredObject) -> Iterator[ComponentAction]:
+def _tie(claim: StoredObject, volume: StoredObject) -> Iterator[ComponentAction]:
     """Bind a volume and a claim to each other."""
     spec = volume.decode()["spec"]
     held = spec.get("claimRef") or {}
@@ -361,7 +361,7 @@ def _finish(
     if held and not _is_for(held, claim):
         return
     if not held or held.get("uid") != claim.uid or BIND_COMPLETED not in annotations_of(obj):
-        yield from _tie(claim, obj, volume)
+        yield from _tie(claim, volume)
     if phase != "Bound":
         status = {"status": bound_status(found)}
         yield MergeRequest(CLAIM, *claim.key, status, subresource="status", uid=claim.uid)

@@ -33,7 +33,7 @@ _PATIENCE = timedelta(seconds=10)
 
 
 def blame_holders(
-    troubles: Iterable[Trouble], groups: Sequence[Group], snapshot: Snapshot, now: datetime
+    troubles: Iterable[Trouble], groups: Sequence[Group], snapshot: Snapshot
 ) -> Iterator[Trouble]:
     """The troubles, with the blame for a deletion on the objects that hold it up."""
     entries = {group.incarnation: group for group in groups if group.phase is Phase.LEAVING}

@@ -65,7 +65,7 @@ def _write_leader(config: ComponentConfig) -> Object:
         **LEADER,
     }
     pod = fill_pod(config.pod_spec, has_probe=False)
-    return define_mounted(make_template(config, marks, pod_annotations(config.annotations), pod))
+    return define_mounted(make_template(marks, pod_annotations(config.annotations), pod))
 
 
 def _write_worker(config: ComponentConfig) -> Object:
@@ -73,7 +73,7 @@ def _write_worker(config: ComponentConfig) -> Object:
     notes = pod_annotations(config.annotations)
     kept = {key: value for key, value in notes.items() if key not in labels.SCRAPE_KEYS}
     pod = config.pod_spec if config.worker_pod_spec is None else config.worker_pod_spec
-    return define_mounted(make_template(config, marks, kept, fill_pod(pod, has_probe=False)))
+    return define_mounted(make_template(marks, kept, fill_pod(pod, has_probe=False)))
 
 
 def needs_sidecar(config: ComponentConfig) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.spec import InferenceService
 from kohort.cluster.objects import Kind, Object, owner_reference
 
@@ -27,9 +26,7 @@ def make_object(
     return {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata}
 
 
-def make_template(
-    config: ComponentConfig, labels: Mapping[str, str], annotations: Mapping[str, str], pod: Object
-) -> Object:
+def make_template(labels: Mapping[str, str], annotations: Mapping[str, str], pod: Object) -> Object:
     """A pod template with metadata."""
     metadata: Object = {"labels": dict(labels)}
     if annotations:

@@ -93,7 +93,7 @@ def _write_rollout(config: ComponentConfig, service: InferenceService) -> Object
 
 def _write_standalone(config: ComponentConfig) -> Object:
     notes = pod_annotations(config.annotations)
-    template = make_template(config, role_labels(config), notes, fill_pod(config.pod_spec))
+    template = make_template(role_labels(config), notes, fill_pod(config.pod_spec))
     return {"standalonePattern": {"template": template}}
 
 
@@ -104,7 +104,7 @@ def _write_leader_worker(config: ComponentConfig) -> Object:
     leader = {labels.APP: app_of(config), **_LEADER_LABELS}
     pattern: Object = {
         "size": 1,
-        "template": make_template(config, marks, notes, pod),
+        "template": make_template(marks, notes, pod),
         "leaderTemplatePatch": {"metadata": {"labels": leader}},
         "restartPolicyConfig": {"type": _RECREATE},
     }

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kohort.apis.inferenceservice import reasons
-from kohort.apis.inferenceservice.configuration import Configuration
 from kohort.apis.inferenceservice.models import BaseModel, FineTunedWeight
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.accelerators import (
@@ -21,7 +20,6 @@ from kohort.apis.inferenceservice.resolution.merge import merge_component
 from kohort.apis.inferenceservice.resolution.modes import (
     ComponentDeploymentModes,
     resolve_modes,
-    service_mode,
 )
 from kohort.apis.inferenceservice.resolution.selection import (
     Selection,
@@ -38,7 +36,6 @@ from kohort.apis.inferenceservice.runtimes import (
 from kohort.apis.inferenceservice.spec import (
     ComponentSpec,
     ComponentType,
-    DeploymentMode,
     InferenceService,
     read_component,
 )
@@ -64,7 +61,6 @@ class Resolution:
     """The result of resolution: model, runtime, components and modes of a service."""
 
     service: InferenceService
-    mode: DeploymentMode  # of the whole service
     model: BaseModel | None
     selection: Selection | None  # None: the service has containers of its own
     components: Mapping[ComponentType, ComponentSpec]
@@ -80,10 +76,7 @@ class Resolution:
 
 
 def resolve(
-    service: InferenceService,
-    known: ReferencedObjects,
-    configuration: Configuration,
-    is_lenient: bool = False,
+    service: InferenceService, known: ReferencedObjects, is_lenient: bool = False
 ) -> Resolution:
     """Resolve a service; raises ServiceError with the reason if that is impossible."""
     model = find_model(service, known)
@@ -105,7 +98,6 @@ def resolve(
             formats[component] = best
     return Resolution(
         service=service,
-        mode=service_mode(service, configuration.default_mode),
         model=model,
         selection=selection,
         components=components,

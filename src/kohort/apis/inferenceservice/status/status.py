@@ -76,7 +76,7 @@ def write_status(
         claims[ready_type(component)] = read_readiness(config, claim, pods, read_moment(now))
         claims |= _read_knative(component, config, existing)
     claims[INGRESS_READY] = _read_ingress(plan, serves, existing)
-    claims |= _sum_up_knative(plan, claims)
+    claims |= _sum_up_knative(claims)
     dependents = list_dependents(configs, is_lenient)
     conditions = write_conditions(claims, dependents, read_objects(before, "conditions"), now)
     status: Object = {
@@ -160,7 +160,7 @@ def _read_knative(
     }
 
 
-def _sum_up_knative(plan: ServicePlan, claims: Mapping[str, Claim]) -> dict[str, Claim]:
+def _sum_up_knative(claims: Mapping[str, Claim]) -> dict[str, Claim]:
     """The two conditions that Knative's users look for, from the engine's."""
     engine = ComponentType.ENGINE
     if route_type(engine) not in claims:

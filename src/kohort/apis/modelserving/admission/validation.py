@@ -84,7 +84,7 @@ def _check_upstream(serving: Object) -> Iterator[FieldError]:
     yield from _check_role_rollouts(spec, roles)
     yield from _check_gang(spec)
     yield from _check_workers(roles)
-    yield from _check_pair(serving, spec)
+    yield from _check_pair(spec)
 
 
 def _check_own(
@@ -249,7 +249,7 @@ def _check_workers(roles: Sequence[Object]) -> Iterator[FieldError]:
             yield FieldError(FieldErrorType.REQUIRED, path, why)
 
 
-def _check_pair(serving: Object, spec: ServingSpec) -> Iterator[FieldError]:
+def _check_pair(spec: ServingSpec) -> Iterator[FieldError]:
     if spec.recovery != GROUP_RECREATE or spec.rollout != ROLE_ROLLING:
         return
     why = (

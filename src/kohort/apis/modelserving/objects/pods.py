@@ -31,7 +31,6 @@ from kohort.cluster.objects import (
     Object,
     annotations_of,
     labels_of,
-    name_of,
     namespace_of,
     owner_reference,
 )
@@ -198,16 +197,6 @@ def find_stale_metadata(
     }
     body = {field: change for field, change in changes.items() if change}
     return {"metadata": body} if body else None
-
-
-def is_entry(pod: Object) -> bool:
-    """Whether a pod is the entry of its role instance."""
-    return labels_of(pod).get(labels.ENTRY) == "true"
-
-
-def index_of(pod: Object) -> int:
-    """The index of a pod in its role instance, from its name."""
-    return names.read_ordinal(name_of(pod))
 
 
 def _differing(wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str, str]:

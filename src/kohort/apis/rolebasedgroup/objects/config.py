@@ -13,7 +13,7 @@ import yaml
 
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.objects.templates import CONFIG_FILE, RoleContext, find_service
-from kohort.apis.rolebasedgroup.roles import LEADER, WORKER, Pattern, as_int, as_map
+from kohort.apis.rolebasedgroup.roles import LEADER, WORKER, Pattern, as_int
 from kohort.cluster.kinds import CONFIG_MAP
 from kohort.cluster.objects import Object, name_of, namespace_of, owner_reference
 
@@ -33,12 +33,6 @@ def make_config_map(group: Object, contexts: list[RoleContext]) -> Object | None
         },
         "data": {CONFIG_FILE: write_config(group, listed)},
     }
-
-
-def is_current(found: Object, group: Object, contexts: list[RoleContext]) -> bool:
-    """Whether a ConfigMap lists the right addresses, in our format or in upstream's."""
-    text = as_map(found.get("data")).get(CONFIG_FILE)
-    return text in (write_listed(group, contexts), write_listed(group, contexts, True))
 
 
 def write_listed(group: Object, contexts: list[RoleContext], as_upstream: bool = False) -> str:
