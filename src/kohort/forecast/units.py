@@ -9,7 +9,7 @@ caller knows to be stuck stays as it is: only a new unit in its place becomes re
 from dataclasses import replace
 from typing import TypeVar
 
-from kohort.model.observed import Group, Instance, Member, RoleInstances
+from kohort.model.observed import Group, Instance, Member, RoleInstances, join_phases
 from kohort.model.units import Phase
 from kohort.model.workload import Part, Workload
 
@@ -65,26 +65,10 @@ def join_roles(group: Group, roles: tuple[RoleInstances, ...], workload: Workloa
         members=tuple(member for instance in instances for member in instance.members),
         lost=tuple(name for instance in instances for name in instance.lost),
         unfit=tuple(name for instance in instances for name in instance.unfit),
-        phase=_find_phase(group, roles, instances),
+        phase=Phase.LEAVING if group.phase is Phase.LEAVING else join_phases(roles),
         revision=_find_revision(group, roles, workload),
         is_settled=False,
     )
-
-
-def _find_phase(group: Group, roles: tuple[RoleInstances, ...], instances: list[Instance]) -> Phase:
-    if group.phase is Phase.LEAVING:
-        return Phase.LEAVING
-    if all(_serves(role) for role in roles):
-        return Phase.READY
-    if any(instance.phase is Phase.BROKEN for instance in instances):
-        return Phase.BROKEN
-    return Phase.STARTING
-
-
-def _serves(role: RoleInstances) -> bool:
-    if role.tally is not None:
-        return role.tally.ready >= role.wanted
-    return sum(instance.phase is Phase.READY for instance in role.instances) >= role.wanted
 
 
 def _find_revision(group: Group, roles: tuple[RoleInstances, ...], workload: Workload) -> str:

@@ -181,6 +181,13 @@ class RoleInstances:
         return ready == len(self.instances) == self.wanted
 
     @property
+    def is_ready(self) -> bool:
+        """Whether at least the wanted number of instances is ready."""
+        if self.tally is not None:
+            return self.tally.ready >= self.wanted
+        return sum(i.phase is Phase.READY for i in self.instances) >= self.wanted
+
+    @property
     def is_updated(self) -> bool:
         """Whether all instances above the partition have the role's revision."""
         if self.tally is not None:
@@ -221,6 +228,16 @@ class RoleInstances:
             and not i.has_failed
             for i in self.instances
         )
+
+
+def join_phases(roles: tuple[RoleInstances, ...]) -> Phase:
+    """The phase of a group that does not leave, as its roles have it."""
+    if all(role.is_ready for role in roles):
+        return Phase.READY
+    instances = (instance for role in roles for instance in role.instances)
+    if any(instance.phase is Phase.BROKEN for instance in instances):
+        return Phase.BROKEN
+    return Phase.STARTING
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,14 @@ from kohort.apis.rolebasedgroup.roles import RoleSpec
 from kohort.apis.strategy_choice import choose_strategy
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, is_leaving, labels_of, name_of, namespace_of, uid_of
-from kohort.model.observed import Group, Instance, Observed, Progress, RoleInstances, Tally
+from kohort.model.observed import (
+    Group,
+    Observed,
+    Progress,
+    RoleInstances,
+    Tally,
+    join_phases,
+)
 from kohort.model.policies import (
     Backoff,
     RecoveryPolicy,
@@ -32,7 +39,7 @@ from kohort.model.policies import (
     Victims,
 )
 from kohort.model.reasons import PROFILE, Blocker
-from kohort.model.units import Level, Phase, Reach
+from kohort.model.units import Level, Reach
 from kohort.model.workload import Part, Role, Workload
 
 _ALONE = RecoveryPolicy(level=Level.MEMBER)
@@ -180,7 +187,7 @@ def _join(snapshot: Snapshot, facts: GroupFacts, roles: tuple[RoleInstances, ...
     return Group(
         ordinal=0,
         revision=_find_revision(facts, roles),
-        phase=_find_phase(roles, instances),
+        phase=join_phases(roles),
         incarnation=uid_of(snapshot.root),
         size=sum(role.spec.replicas * role.spec.size for role in facts.roles.values()),
         members=members,
@@ -219,20 +226,6 @@ def _have_former(facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> bool:
         for role in roles
         for instance in role.list_unprotected(role.partition)
     )
-
-
-def _find_phase(roles: tuple[RoleInstances, ...], instances: list[Instance]) -> Phase:
-    if all(_serves(role) for role in roles):
-        return Phase.READY
-    if any(instance.phase is Phase.BROKEN for instance in instances):
-        return Phase.BROKEN
-    return Phase.STARTING
-
-
-def _serves(role: RoleInstances) -> bool:
-    if role.tally is not None:
-        return role.tally.ready >= role.wanted
-    return sum(instance.phase is Phase.READY for instance in role.instances) >= role.wanted
 
 
 def _find_progress(facts: GroupFacts) -> Progress | None:
