@@ -38,6 +38,8 @@ async def test_the_slider_goes_back_to_a_moment_and_its_plan(
     await tab.run("document.querySelector('#moment').focus()")
     await tab.press("Home")
     await tab.wait_for(f"{VALUE} === 0 && ({STEP}).includes('no group')")
+    # The heading has no number beside that of the moment among those of the workload.
+    assert await tab.run(f"({STEP}).startsWith('default/recalled LeaderWorkerSet')")
     await tab.see("create Service recalled")
     await tab.see("this is 1 of")
     await tab.press("ArrowRight")

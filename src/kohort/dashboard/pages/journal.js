@@ -52,7 +52,7 @@ function makeDecision(text) {
 
 function makeStep({ step, moment, href }) {
   return [
-    h("h2", { id: "step-title" }, `Step ${step.number}: ${step.name} `, h("span", { class: "quiet" }, step.kind)),
+    h("h2", { id: "step-title" }, `${step.name} `, h("span", { class: "quiet" }, step.kind)),
     h("p", { class: "facts" }, `${new Date(moment.at).toLocaleString()}   `, age(moment.at), " ago   ",
       `${step.ready}/${step.wanted} ready   ${step.updated}/${step.wanted} updated   ${step.groups} exist   `,
       href ? h("a", { href }, "as it is now") : h("span", { class: "quiet" }, "it does not exist any more")),
