@@ -1,0 +1,35 @@
+"""An instance whose template is no pod template is told so, and others are served."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from single_lab import INSTANCE, SingleLab, instance
+
+from kohort.cluster.objects import find_condition
+
+
+@pytest.fixture
+async def lab() -> AsyncIterator[SingleLab]:
+    found = SingleLab()
+    await found.open()
+    yield found
+    await found.close()
+
+
+async def test_a_malformed_instance_gets_a_condition_and_others_are_served(
+    lab: SingleLab, caplog: pytest.LogCaptureFixture
+):
+    """The API server stores anything as the template of a component, and no webhook is asked."""
+    bad = instance({"name": "engine", "template": {"spec": {"containers": [5]}}})
+    bad["metadata"]["name"] = "bad"
+    await lab.apply(bad)
+    await lab.apply(instance())
+    await lab.until(lab.is_instance_ready)
+    stalled = find_condition(lab.find(INSTANCE, "bad") or {}, "Stalled") or {}
+    assert (stalled.get("status"), stalled.get("reason")) == ("True", "Malformed")
+    place = "spec.components[0].template.spec.containers[0]"
+    assert stalled["message"].startswith(f"{place} must be a mapping, not 5")
+    before = lab.api.store.revision
+    await lab.run(600)
+    assert lab.api.store.revision == before
+    assert not [record for record in caplog.records if record.exc_info]
