@@ -105,9 +105,10 @@ class RoleLine:
     wanted: int
     ready: int
     updated: int
-    max_unavailable: int
-    max_surge: int
-    partition: int
+    # None: another controller rolls its instances, by rules of its own.
+    max_unavailable: int | None
+    max_surge: int | None
+    partition: int | None
     is_paused: bool
     reasons: tuple[Reason, ...] = ()
 
@@ -130,14 +131,15 @@ def _make_line(picture: Picture, role: Role, blockers: tuple[Blocker, ...]) -> R
     counts = picture.plan.report.roles[role.name]
     own = [b for b in blockers if b.line != GROUPS and b.line.role == role.name]
     found = dict.fromkeys(Reason(b.reason, b.message) for b in own)
+    is_ours = picture.api.delegation is None
     return RoleLine(
         name=role.name,
         wanted=counts.wanted,
         ready=counts.ready,
         updated=counts.updated,
-        max_unavailable=role.rollout.max_unavailable,
-        max_surge=role.rollout.max_surge,
-        partition=role.rollout.partition,
+        max_unavailable=role.rollout.max_unavailable if is_ours else None,
+        max_surge=role.rollout.max_surge if is_ours else None,
+        partition=role.rollout.partition if is_ours else None,
         is_paused=role.rollout.is_paused,
         reasons=tuple(found)[:_REASONS_MAX],
     )

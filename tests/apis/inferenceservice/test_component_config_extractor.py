@@ -214,7 +214,7 @@ def test_a_runner_without_a_container_of_its_name_comes_last():
 
 def test_a_component_without_any_container_says_what_is_missing():
     with pytest.raises(
-        ServiceError, match=r"neither the runtime nor the service gives spec.engine"
+        ServiceError, match=r"neither ClusterServingRuntime srt nor the service gives spec.engine"
     ):
         engine(service(), model(), runtime(engineConfig={}))
 

@@ -181,10 +181,46 @@ def test_a_decoder_needs_an_engine():
     assert fields(obj) == ["spec.engine"]
 
 
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("ome.io/deploymentmode", "ome.io/deploymentMode"),
+        ("ome.io/deployment-mode", "ome.io/deploymentMode"),
+        ("serving.kserve.io/deploymentMode", "ome.io/deploymentMode"),
+        ("ome.io/autoscalerclass", "ome.io/autoscalerClass"),
+        ("kohort.dev/coordination-ratios", "kohort.dev/coordination-ratio"),
+    ],
+)
+def test_an_annotation_that_looks_like_another_is_warned_of(key: str, meant: str):
+    obj = service(annotations={key: "hpa"})
+    told = f"annotation {key} has no effect: did you mean {meant}?"
+    assert validate_service(obj)[1] == [told]
+    assert told in planned(obj).warnings
+
+
+@pytest.mark.parametrize(
+    "key", ["team", "ome.io/metrics", "prometheus.io/port", "example.com/service", "ome.io/other"]
+)
+def test_annotations_of_others_are_not_warned_of(key: str):
+    assert validate_service(service(annotations={key: "cpu"})) == ([], [])
+
+
 def test_a_model_must_exist_where_it_is_known_what_exists():
+    """One error, which names the field that is wrong, and says what to do."""
     held = known(runtime())
     assert fields(service()) == []
-    assert "spec.model.name" in fields(service(), held)
+    assert fields(service(), held) == ["spec.model.name"]
+    [error], _ = validate_service(service(), held)
+    assert "create one, or name another" in str(error)
+
+
+def test_a_service_without_a_model_is_told_to_name_one():
+    obj = service()
+    del obj["spec"]["model"]
+    [error], _ = validate_service(obj, known(model(), runtime()))
+    assert str(error) == (
+        "spec.model.name: Required value: the service names no model: write spec.model.name"
+    )
 
 
 def test_a_runtime_must_be_found_unless_the_service_names_one_or_needs_none():

@@ -2,6 +2,7 @@
 
 import pytest
 from isvc_builders import (
+    RUNNER,
     known,
     model,
     model_format,
@@ -62,6 +63,23 @@ def test_of_equal_scores_the_nearer_range_wins():
     near = runtime("b", modelSizeRange={"min": "7B", "max": "9B"})
     assert chosen(wide, near) == "b"
     assert reasons_of(wide, near) == {"a": "the sizes of ClusterServingRuntime b are nearer to 8B"}
+
+
+def test_a_runtime_without_a_container_for_a_component_is_passed_over():
+    """Upstream takes it if its name comes first, and then cannot make the component."""
+    bare = runtime("a")
+    bare["spec"].pop("decoderConfig", None)
+    whole = runtime("b", decoderConfig={"runner": RUNNER})
+    obj = service(decoder={})
+    selection = resolved(obj, model(), bare, whole).selection
+    assert selection.chosen.name == "b"
+    assert [str(each) for each in selection.passed_over] == [
+        "ClusterServingRuntime a (score 2): neither it nor the service gives decoder a container"
+    ]
+    assert resolved(service(), model(), bare, whole).runtime.name == "a"
+    own = service(decoder={"runner": RUNNER})
+    assert resolved(own, model(), bare, whole).runtime.name == "a"
+    assert resolved(obj, model(), bare).runtime.name == "a"
 
 
 def test_of_equal_ranges_the_name_decides_and_the_reason_is_given_for_the_other():

@@ -336,6 +336,17 @@ def test_fields_without_effect_are_warned_of():
     assert any("scaleTarget and scaleMetric have no effect" in text for text in plan.warnings)
 
 
+@pytest.mark.parametrize("mode", ["RawDeployment", "RoleBasedGroup"])
+def test_a_minimum_of_zero_that_counts_as_one_is_warned_of(mode: str):
+    """Only an engine alone is Serverless; beside a decoder it is not."""
+    notes = {"ome.io/deploymentMode": mode}
+    obj = service(annotations=notes, engine={"minReplicas": 0}, decoder={"minReplicas": 0})
+    told = planned(obj, model(), runtime(decoderConfig={"runner": RUNNER})).warnings
+    for component in ("engine", "decoder"):
+        text = f"spec.{component}.minReplicas 0 counts as 1: only Serverless scales to zero"
+        assert text in told
+
+
 def test_everything_is_listed_so_that_what_is_left_over_goes():
     listed = {desired.kind for desired in planned(service()).objects}
     assert {kinds.LEADER_WORKER_SET, kinds.ROLE_BASED_GROUP, INGRESS} <= listed

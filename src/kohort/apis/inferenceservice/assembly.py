@@ -16,6 +16,7 @@ from kohort.apis.inferenceservice.configuration import (
     IngressConfig,
     resolve_ingress,
 )
+from kohort.apis.inferenceservice.misspelt import warn_keys
 from kohort.apis.inferenceservice.objects.ingress import (
     render_gateway_alias,
     render_ingress,
@@ -138,7 +139,10 @@ def plan_service(
         workload=workload,
         ingress=ingress,
         strategies=manager.explain_selection(service, notes, modes),
-        warnings=(*warn_mode(service), *workload.warnings, *dict.fromkeys(warnings)),
+        warnings=(
+            *(*warn_mode(service), *warn_keys(service)),
+            *(*workload.warnings, *dict.fromkeys(warnings)),
+        ),
     )
 
 

@@ -116,7 +116,9 @@ def _list_changes(
     if after == "True" and before != after:
         text = f"InferenceService {memory.plan.service.name} is ready"
         yield Notice("Normal", reasons.READY, text, "Update")
-    if before == "True" and after != before:
+    if before == "True" and after != before and memory.handover.waits_on:
+        yield Notice("Normal", SWITCHING, f"its form changes: {memory.handover.waits_on}", "Update")
+    elif before == "True" and after != before:
         text = f"it is not ready any more: {(ready or {}).get('message', '')}"
         yield Notice("Warning", reasons.NOT_READY, text, "Update")
     seen = read_object(root, "status").get("observedGeneration")

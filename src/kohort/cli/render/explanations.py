@@ -19,6 +19,7 @@ from kohort.views.explain import (
 from kohort.views.health import Health, Word
 from kohort.views.members import PodExplanation
 from kohort.views.revision_differences import RevisionDifference
+from kohort.views.roles import RoleLine
 from kohort.views.rollouts import HistoryLine
 from kohort.views.table import Row
 
@@ -28,7 +29,7 @@ _RETRY_SECONDS = 30  # of the operator
 _UNTOLD = "members that do not exist yet, or have just changed"
 _FILLERS = {
     Word.READY: "nothing",
-    Word.STALLED: "a change of the object: it is not tried again as it stands",
+    Word.STALLED: "a change of the object, or of what it names: it is not tried again as it stands",
     Word.PAUSED: "a user who resumes it",
 }
 
@@ -97,10 +98,16 @@ def _write_roles(row: Row) -> Iterator[str]:
         return
     for role in row.roles:
         counts = f"{role.updated} of {role.wanted} updated, {role.ready} ready"
-        rules = f"maxUnavailable {role.max_unavailable}, maxSurge {role.max_surge}"
-        stop = ", paused" if role.is_paused else ""
-        yield f"{role.name}: {counts} ({rules}, partition {role.partition}{stop})"
+        yield f"{role.name}: {counts}{_write_role_rules(role)}"
         yield from (f"  {found.reason}: {found.message}" for found in role.reasons)
+
+
+def _write_role_rules(role: RoleLine) -> str:
+    if role.max_unavailable is None:
+        return ""
+    rules = f"maxUnavailable {role.max_unavailable}, maxSurge {role.max_surge}"
+    stop = ", paused" if role.is_paused else ""
+    return f" ({rules}, partition {role.partition}{stop})"
 
 
 def _write_rules(rules: Rules) -> str:

@@ -1,19 +1,36 @@
 """Each phase of a strategy may fail, by an error or by a refusal; the service comes up after it."""
 
 import pytest
-from service_lab import RBG, ServiceLab, kinds, service
+from service_lab import RBG, RUNNER, ServiceLab, kinds, model, runtime, service
 
 from kohort.apiserver.api.admission import NoAdmission, Review
 from kohort.apiserver.api.requests import Target
 from kohort.cluster.errors import ClusterError, Forbidden, InternalError
-from kohort.cluster.kinds import AUTOSCALER, BUDGET, CONFIG_MAP, DEPLOYMENT, EVENT, SERVICE
+from kohort.cluster.kinds import (
+    AUTOSCALER,
+    BUDGET,
+    CONFIG_MAP,
+    DEPLOYMENT,
+    EVENT,
+    SERVICE,
+    SERVICE_ACCOUNT,
+)
 from kohort.cluster.objects import Kind
 
+GANG = "MultiNode"
+ACCESS = (SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
+MANY = {"leader": {"runner": RUNNER}, "worker": {"size": 1, "runner": RUNNER}}
 PHASES = {
-    "": (kinds.ROLE, DEPLOYMENT, SERVICE, AUTOSCALER, BUDGET, CONFIG_MAP),
-    RBG: (kinds.ROLE, kinds.ROLE_BASED_GROUP, SERVICE, AUTOSCALER, BUDGET, CONFIG_MAP),
+    "": (*ACCESS, DEPLOYMENT, SERVICE, AUTOSCALER, BUDGET, CONFIG_MAP),
+    RBG: (*ACCESS, kinds.ROLE_BASED_GROUP, SERVICE, AUTOSCALER, BUDGET, CONFIG_MAP),
+    GANG: (kinds.LEADER_WORKER_SET,),
 }
-NAMES = {kinds.ROLE: "chat-router", kinds.ROLE_BASED_GROUP: "chat", CONFIG_MAP: "modelconfig-chat"}
+NAMES = {
+    **dict.fromkeys(ACCESS, "chat-router"),
+    kinds.ROLE_BASED_GROUP: "chat",
+    kinds.LEADER_WORKER_SET: "lws-chat-engine",
+    CONFIG_MAP: "modelconfig-chat",
+}
 
 
 class Closed(NoAdmission):
@@ -34,7 +51,7 @@ class Closed(NoAdmission):
     ("mode", "kind"), [(mode, kind) for mode in PHASES for kind in PHASES[mode]]
 )
 async def test_a_phase_that_failed_is_done_later(lab: ServiceLab, mode, kind, error):
-    await lab.stock()
+    await lab.stock(model(), runtime(engineConfig=MANY) if mode == GANG else runtime())
     await lab.run(5)
     lab.api.context.admission = Closed(kind, error)
     await lab.apply(service("engine", "router", mode=mode))

@@ -165,7 +165,8 @@ async def test_the_one_runtime_without_a_decoder_is_refused_with_the_reason(lab:
     await lab.run(10)
     assert read_ready(lab, sample)["message"] == (
         "component decoder has no container: "
-        "neither the runtime nor the service gives spec.decoder.runner"
+        "neither ClusterServingRuntime srt-llama-3-3-70b-instruct nor the service gives "
+        "spec.decoder.runner"
     )
 
 

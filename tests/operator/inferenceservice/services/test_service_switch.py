@@ -52,6 +52,10 @@ async def test_there_and_back_without_a_moment_of_silence(lab: ServiceLab, parts
     assert least >= 1
     least = await switch(lab, RAW, lambda: forms(lab) == (names, []))
     assert least >= 1
+    await lab.run(5)
+    events = [e for e in lab.all(builtin.EVENT) if e["involvedObject"]["kind"] == KIND.name]
+    assert [e["message"] for e in events if e["type"] == "Warning"] == []
+    assert any("its form changes: RoleBasedGroup chat stays" in e["message"] for e in events)
 
 
 async def test_the_old_form_stays_while_the_new_one_cannot_start(lab: ServiceLab):
@@ -65,22 +69,36 @@ async def test_the_old_form_stays_while_the_new_one_cannot_start(lab: ServiceLab
     assert "Deployment chat-engine stays until engine is ready" in waits["message"]
 
 
-@pytest.mark.parametrize("writes", range(1, 16, 2))
-async def test_an_operator_that_ends_in_between_leaves_one_serving(lab: ServiceLab, writes: int):
-    await start(lab, service("engine", "router", mode=RAW))
-    lab.cluster.left = writes
-    await lab.annotate(labels.DEPLOYMENT_MODE, RBG)
-    least = 99
-    for _ in range(400):
-        await lab.run(0.3)
-        least = min(least, count_endpoints(lab, "chat"))
-        if lab.cluster.is_dead:
-            await lab.stop_operator()
-            lab.start_operator()
-        if forms(lab) == ([], ["chat"]) and lab.is_ready():
-            break
-    assert forms(lab) == ([], ["chat"])
-    assert least >= 1
+PAIR = ["chat-engine", "chat-router"]
+ENDS = {RAW: (PAIR, []), RBG: ([], ["chat"])}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mode", "other"), [(RAW, RBG), (RBG, RAW)], ids=["group", "apart"])
+async def test_an_operator_that_ends_after_any_write_leaves_one_serving(
+    lab: ServiceLab, mode: str, other: str
+):
+    """It ends after its first write of a switch, in the next switch after two, and so on."""
+    await start(lab, service("engine", "router", mode=mode))
+    wanted, writes, died = other, 0, True
+    while died:
+        writes += 1
+        died, least = False, 99
+        lab.cluster.left = writes
+        await lab.annotate(labels.DEPLOYMENT_MODE, wanted)
+        for _ in range(400):
+            await lab.run(0.3)
+            least = min(least, count_endpoints(lab, "chat"))
+            if lab.cluster.is_dead:
+                died = True
+                await lab.stop_operator()
+                lab.start_operator()
+            if forms(lab) == ENDS[wanted] and lab.is_ready():
+                break
+        assert (forms(lab), least >= 1) == (ENDS[wanted], True), (writes, wanted)
+        await lab.run(5)
+        wanted = {RAW: RBG, RBG: RAW}[wanted]
+    assert writes > 15
 
 
 async def test_a_router_that_is_added_gets_traffic_when_it_is_ready(lab: ServiceLab):

@@ -9,32 +9,35 @@ ours: that both controllers render the same is the matter of golden values elsew
 
 from copy import deepcopy
 
-from service_lab import ServiceLab, kinds, service, start
+import pytest
+from service_lab import RBG, ServiceLab, kinds, service, start
 
 from kohort.apis.inferenceservice import labels
 from kohort.apiserver.api.requests import PatchBody, WriteOptions
-from kohort.cluster.objects import annotations_of, name_of
+from kohort.cluster.objects import Kind, Object, annotations_of, name_of
 from kohort.cluster.port import PatchType
 
+CARRIERS = (kinds.DEPLOYMENT, kinds.ROLE_BASED_GROUP)
 VARIABLE = {"name": "FORMER", "value": "1"}
 
 
 async def disown(lab: ServiceLab) -> None:
-    """Make all Deployments look as the former controller left them."""
-    for found in lab.all(kinds.DEPLOYMENT):
-        fields = deepcopy(found["metadata"]["managedFields"])
-        for entry in fields:
-            if entry["operation"] == "Apply":
-                entry |= {"manager": "manager", "operation": "Update"}
-        change = [{"op": "replace", "path": "/metadata/managedFields", "value": fields}]
-        target = lab.api.target(kinds.DEPLOYMENT, lab.namespace, name_of(found))
-        await lab.api.patch(
-            target, PatchBody(PatchType.JSON, change), WriteOptions(manager="manager")
-        )
-        note = {"metadata": {"annotations": {labels.RENDERED_FROM: None}}}
-        await lab.api.patch(
-            target, PatchBody(PatchType.MERGE, note), WriteOptions(manager="manager")
-        )
+    """Make all workloads of services look as the former controller left them."""
+    for kind in CARRIERS:
+        for found in lab.all(kind):
+            await disown_one(lab, kind, found)
+
+
+async def disown_one(lab: ServiceLab, kind: Kind, found: Object) -> None:
+    fields = deepcopy(found["metadata"]["managedFields"])
+    for entry in fields:
+        if entry["operation"] == "Apply":
+            entry |= {"manager": "manager", "operation": "Update"}
+    change = [{"op": "replace", "path": "/metadata/managedFields", "value": fields}]
+    target = lab.api.target(kind, lab.namespace, name_of(found))
+    await lab.api.patch(target, PatchBody(PatchType.JSON, change), WriteOptions(manager="manager"))
+    note = {"metadata": {"annotations": {labels.RENDERED_FROM: None}}}
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, note), WriteOptions(manager="manager"))
 
 
 def find_variables(lab: ServiceLab) -> list[str]:
@@ -43,15 +46,18 @@ def find_variables(lab: ServiceLab) -> list[str]:
     return [entry["name"] for entry in container.get("env", ())]
 
 
-async def test_no_pod_restarts_and_the_mark_is_set(lab: ServiceLab):
-    await start(lab, service("engine", "router"))
+@pytest.mark.parametrize("mode", ["", RBG], ids=["apart", "group"])
+async def test_no_pod_restarts_and_the_mark_is_set(lab: ServiceLab, mode: str):
+    await start(lab, service("engine", "router", mode=mode))
     await lab.stop_operator()
     await disown(lab)
     before = lab.uids()
     lab.start_operator()
     await lab.run(60)
     assert lab.uids() == before
-    for found in lab.all(kinds.DEPLOYMENT):
+    carriers = [found for kind in CARRIERS for found in lab.all(kind)]
+    assert len(carriers) == (1 if mode == RBG else 2)
+    for found in carriers:
         assert labels.RENDERED_FROM in annotations_of(found)
     await lab.run(5)
     rest = dict(lab.cluster.tried)

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlparse
 
-from kohort.apis.inferenceservice import labels
+from kohort.apis.inferenceservice import labels, reasons
+from kohort.apis.inferenceservice.misspelt import warn_keys
 from kohort.apis.inferenceservice.models import BaseModel
 from kohort.apis.inferenceservice.names import LABEL_MAX
 from kohort.apis.inferenceservice.objects.autoscalers import CLASSES, HPA, KEDA
@@ -50,11 +51,11 @@ def validate_service(
         errors += _check_length(service)
     for key, why in find_faults(service.annotations):
         errors.append(_invalid(f"{_NOTES}[{key}]", service.annotations[key], why))
-    warnings = [*_warn_keda(service), *warn_mode(service)]
+    warnings = [*_warn_keda(service), *warn_mode(service), *warn_keys(service)]
     if known is not None:
-        errors += _check_model(service, known)
-        more, told = _check_runtime(service, known)
-        errors, warnings = [*errors, *more], [*warnings, *told]
+        missing = list(_check_model(service, known))
+        more, told = ([], []) if missing else _check_runtime(service, known)
+        errors, warnings = [*errors, *missing, *more], [*warnings, *told]
     return errors, warnings
 
 
@@ -159,7 +160,11 @@ def _check_model(service: InferenceService, known: ReferencedObjects) -> Iterato
     names = {each.name for each in known.models if each.namespace in ("", service.namespace)}
     names |= {each.name for each in known.weights}
     if service.model.name not in names:
-        yield FieldError(FieldErrorType.NOT_FOUND, "spec.model.name", "", service.model.name)
+        why = (
+            f"there is no BaseModel of that name in namespace {service.namespace}, and no "
+            "ClusterBaseModel: create one, or name another"
+        )
+        yield FieldError(FieldErrorType.NOT_FOUND, "spec.model.name", why, service.model.name)
 
 
 def _check_runtime(
@@ -178,8 +183,17 @@ def _check_runtime(
             return [], [_tell_unread(model)]
         select_runtime(known.runtimes, model, service)
     except ServiceError as error:
-        return [FieldError(FieldErrorType.INVALID, "spec.runtime", str(error), None)], []
+        return [_blame(service, error)], []
     return [], []
+
+
+def _blame(service: InferenceService, error: ServiceError) -> FieldError:
+    """The field that makes it impossible to select a runtime."""
+    if error.reason != reasons.MODEL:
+        return FieldError(FieldErrorType.INVALID, "spec.runtime", str(error), None)
+    if service.model is None or not service.model.name:
+        return FieldError(FieldErrorType.REQUIRED, "spec.model.name", str(error))
+    return _invalid("spec.model.name", service.model.name, str(error))
 
 
 def tell_selection(obj: Object, known: ReferencedObjects | None) -> tuple[str, ...]:

@@ -39,6 +39,11 @@ def write_router_pod(part: PodPart, context: ComponentContext, account: str) -> 
     return write_go("core.PodSpec", {**pod, "serviceAccountName": account})
 
 
+def _name_runtime(context: ComponentContext) -> str:
+    found = context.runtime
+    return "the runtime" if found is None else f"{found.kind} {found.name}"
+
+
 def put_runner(pod: Object, runner: Object | None, context: ComponentContext) -> Object:
     """The pod with its runner merged over the container of that name, or appended."""
     containers = list(pod.get("containers") or ())
@@ -46,8 +51,8 @@ def put_runner(pod: Object, runner: Object | None, context: ComponentContext) ->
         if not containers:
             raise ServiceError(
                 reasons.WORKLOAD,
-                f"component {context.component} has no container: neither the runtime nor the "
-                f"service gives spec.{context.component}.runner",
+                f"component {context.component} has no container: neither {_name_runtime(context)} "
+                f"nor the service gives spec.{context.component}.runner",
             )
         return {**pod, "containers": containers}
     name = runner["name"]

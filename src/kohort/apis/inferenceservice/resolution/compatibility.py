@@ -13,7 +13,7 @@ from kohort.apis.inferenceservice.models import BaseModel, VersionedName
 from kohort.apis.inferenceservice.resolution.sizes import is_in_range
 from kohort.apis.inferenceservice.resolution.versions import accepts_version
 from kohort.apis.inferenceservice.runtimes import ServingRuntime, SupportedFormat
-from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
+from kohort.apis.inferenceservice.spec import ComponentSpec, ComponentType, InferenceService
 from kohort.cluster.objects import Object
 
 _PIPELINE_PARTS = ("scheduler", "textEncoder", "tokenizer", "transformer", "vae")
@@ -32,6 +32,23 @@ def find_mismatch(runtime: ServingRuntime, model: BaseModel, service: InferenceS
         bounds = f"{runtime.size_min or '0'} to {runtime.size_max or 'any size'}"
         return f"it serves models of {bounds}, and this one has {model.parameter_size}"
     return ""
+
+
+def find_bare_component(runtime: ServingRuntime, service: InferenceService) -> str:
+    """The first component of a service that would have no container; empty if each has one."""
+    for component, own in service.components.items():
+        held = (own, runtime.components.get(component))
+        if not any(_has_container(part) for part in held if part is not None):
+            return component.value
+    return ""
+
+
+def _has_container(part: ComponentSpec) -> bool:
+    """Whether a component has a container; with a leader, that is the one that counts."""
+    if part.runner or part.pod.get("containers"):
+        return True
+    led = (each for each in (part.leader, part.worker) if each is not None)
+    return any(each.runner or each.pod.get("containers") for each in led)
 
 
 def list_accelerators(service: InferenceService) -> tuple[str, ...]:

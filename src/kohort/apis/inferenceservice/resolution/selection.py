@@ -8,12 +8,13 @@ even of other architectures; ``is_lenient`` does the same.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kohort.apis.inferenceservice import reasons
 from kohort.apis.inferenceservice.models import BaseModel, VersionedName
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.compatibility import (
+    find_bare_component,
     find_format_mismatch,
     find_mismatch,
 )
@@ -92,6 +93,8 @@ def select_runtime(
     """The best runtime for a model; raises ServiceError with each runtime's reason if none fits."""
     visible = [runtime for runtime in known if _is_visible(runtime, service)]
     judged = [_judge(runtime, model, service, is_lenient) for runtime in visible]
+    if not is_lenient:
+        judged = _prefer_whole(judged, service)
     fitting = sorted(
         (each for each in judged if not each.reason), key=lambda each: _rank(each, model)
     )
@@ -101,6 +104,19 @@ def select_runtime(
     best, *rest = fitting
     beaten = [Candidate(each.runtime, each.score, _explain(each, best, model)) for each in rest]
     return Selection(best.runtime, (*beaten, *others), best.score)
+
+
+def _prefer_whole(judged: list[Candidate], service: InferenceService) -> list[Candidate]:
+    """Pass runtimes over with which a component would have no container, if any other fits."""
+    bare = [find_bare_component(each.runtime, service) for each in judged]
+    if not any(not each.reason and not part for each, part in zip(judged, bare, strict=True)):
+        return judged
+    return [
+        each
+        if each.reason or not part
+        else replace(each, reason=f"neither it nor the service gives {part} a container")
+        for each, part in zip(judged, bare, strict=True)
+    ]
 
 
 def _is_visible(runtime: ServingRuntime, service: InferenceService) -> bool:

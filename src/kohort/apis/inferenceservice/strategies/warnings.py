@@ -125,6 +125,10 @@ def _check_scaling(config: ComponentConfig, request: WorkloadReconcileRequest) -
     found = autoscaler_class(config)
     if extension.keda is not None and (found != KEDA or mode is DeploymentMode.SERVERLESS):
         yield f"{path}.kedaConfig has no effect without annotation {labels.AUTOSCALER_CLASS}: keda"
+    if mode is not DeploymentMode.SERVERLESS and extension.min_replicas == 0:
+        is_set = mode is DeploymentMode.MULTI_NODE and not is_group(request.inference_service)
+        if not is_set:
+            yield f"{path}.minReplicas 0 counts as 1: only Serverless scales to zero"
     if mode is DeploymentMode.SERVERLESS or found == EXTERNAL:
         return
     if found == KEDA and extension.scale_target is not None:
