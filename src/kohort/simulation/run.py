@@ -34,6 +34,8 @@ SETS_SECONDS = 5.0  # within which StatefulSets act on a changed spec
 BREACHES_MAX = 10  # further breaches are rarely of another kind
 MakeChecker = Callable[[Scene], Checker]
 _DELAYS = {"lag", "relist", "break", "deaf", "slow-request", "slow-answer"}
+_ENDS = {"crash-before", "crash-after", "restart", "upgrade", "partitioned"}  # of processes
+LEASE_SECONDS = 20.0  # until another process has the lease of one that ended, and has looked
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,7 @@ def _watch(harness: Harness, observers: Sequence[MakeChecker]) -> list[Checker]:
         harness.breach,
         _patience_of(scenario),
         lags + SETS_SECONDS,
+        _absence_of(scenario),
         lambda: harness.gate.down_since,
     )
     checkers = [make(scene) for make in (*harness.simulated.checkers, *observers)]
@@ -177,6 +180,12 @@ def _patience_of(scenario: Scenario) -> float:
     """For how long the operator may not have seen what happened."""
     delays = sum(f.seconds * f.span for f in scenario.faults if f.name in _DELAYS)
     return 1.0 + 5 * scenario.latency + delays
+
+
+def _absence_of(scenario: Scenario) -> float:
+    """For how long no process of the operator may be at work."""
+    wait = LEASE_SECONDS if scenario.replicas > 1 else 0.0
+    return sum(f.seconds + wait for f in scenario.faults if f.name in _ENDS)
 
 
 async def _settle(harness: Harness, checkers: list[Checker]) -> None:

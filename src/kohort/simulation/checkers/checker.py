@@ -30,6 +30,7 @@ class Scene:
     breach: Callable[[str], None]
     patience: float  # seconds for which the operator may not have seen a change
     lags: float = 0.0  # the same for the built-in controllers
+    absence: float = 0.0  # seconds for which no process of the operator may be at work
     # Since when our webhook does not answer; None: it does.
     silent_since: Callable[[], float | None] = lambda: None
     # False: moments are those at which a watch delivered a change, which may be late.

@@ -199,11 +199,12 @@ class LineBudget(Checker):
             and (not each.is_ready or (_cost_of(each), -each.ordinal) < (cost, -unit.ordinal))
             and not self._is_old(each)
         ]
-        # Readiness may have changed unseen, so they are judged only after the operator's patience.
+        # Readiness may have changed unseen, so they are judged only after the operator's patience,
+        # and a process that was killed leaves the rest to the next one.
         watched.doomed.append((self.scene.now(), unit.ordinal, tuple(first)))
 
     def _check_victims(self, watched: _Watched) -> None:
-        until = self.scene.now() - self.scene.patience_with_parts
+        until = self.scene.now() - self.scene.patience_with_parts - self.scene.absence
         held = {unit.uid: unit for unit in watched.view.units}
         while watched.doomed and watched.doomed[0][0] < until:
             _, ordinal, first = watched.doomed.popleft()

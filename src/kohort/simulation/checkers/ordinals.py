@@ -8,7 +8,7 @@ failed or was deleted is made from the revision that it had.
 
 A6: the groups with the highest ordinals go first. A group that is not wanted any more may go in
 any order with those above it, as long as these go too: after the operator's patience, none of them
-may be left.
+may be left. A process that was killed in the middle of it leaves the rest to the next one.
 """
 
 from collections import deque
@@ -108,7 +108,7 @@ class Scaling(Checker):
                 above = (g.uid for g in self._before.values() if g.ordinal > group.ordinal)
                 self._doomed.append((commit.at, group.ordinal, tuple(above)))
         self._before = {group.uid: group for group in self.truth.groups()}
-        self._judge(commit.at - self.scene.patience_with_parts)
+        self._judge(commit.at - self.scene.patience_with_parts - self.scene.absence)
 
     def _is_surplus(self, group: Group) -> bool:
         """Whether nothing is wrong with a group, except that it is not wanted."""
