@@ -1,35 +1,22 @@
-"""
-Revisions of a LeaderWorkerSet that another client deleted while groups still have them.
-
-A revision is the only place where the template of an old group is stored. Without it the operator
-can make neither workers nor the gang of such a group again, and a partition may keep the group for
-ever. So the operator makes the revision again from the last copy that its cache had. An operator
-that did not run when the revision was deleted has no copy. The revision in force needs
-none: it follows from the spec.
-"""
+"""Revisions of a LeaderWorkerSet that another client deleted while leaders still name them."""
 
 from collections.abc import Iterable, Iterator
 
 from kohort.apis.api import Snapshot
+from kohort.apis.drift import lost_revisions
 from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.revision import is_readable
 from kohort.cluster.actions import Create
 from kohort.cluster.kinds import CONTROLLER_REVISION, POD
-from kohort.cluster.objects import uid_of
-
-_KEPT = ("name", "namespace", "labels", "annotations", "ownerReferences")
 
 
 def find_lost(snapshot: Snapshot, keys: Iterable[str]) -> tuple[Whole, ...]:
     """The deleted revisions that leaders still name; those with these keys are not needed."""
-    deleted: tuple[Whole, ...] = snapshot.deleted.get(CONTROLLER_REVISION, ())
-    if not deleted:
+    if not snapshot.deleted.get(CONTROLLER_REVISION):
         return ()
-    uid, missing = uid_of(snapshot.root), _list_named(snapshot.all(POD)).difference(keys)
-    own = [s for s in deleted if s.metadata.controller == uid and is_readable(s)]
-    last = {stored.metadata.labels.get(labels.REVISION, ""): stored for stored in own}
-    return tuple(stored for key, stored in last.items() if key in missing)
+    missing = _list_named(snapshot.all(POD)).difference(keys)
+    return lost_revisions.find_deleted(snapshot, missing, _find_key)
 
 
 def _list_named(pods: Iterable[PodFacts]) -> set[str]:
@@ -37,11 +24,10 @@ def _list_named(pods: Iterable[PodFacts]) -> set[str]:
     return {m.get(labels.REVISION, "") for m in marks if m.get(labels.WORKER_INDEX) == "0"} - {""}
 
 
+def _find_key(stored: Whole) -> str:
+    return stored.metadata.labels.get(labels.REVISION, "") if is_readable(stored) else ""
+
+
 def make_again(lost: Iterable[Whole]) -> Iterator[Create]:
     """Create lost revisions as they were."""
-    for stored in lost:
-        body = stored.decode()
-        kept = {key: body["metadata"][key] for key in _KEPT if key in body["metadata"]}
-        obj = {key: value for key, value in body.items() if key != "metadata"}
-        why = f"groups have revision {kept['labels'][labels.REVISION]}, and it was deleted"
-        yield Create(CONTROLLER_REVISION, kept["namespace"], {**obj, "metadata": kept}, why)
+    return lost_revisions.make_again((_find_key(stored), stored) for stored in lost)

@@ -151,7 +151,7 @@ def _make(kind: Kind, define: Callable[[], Object], short_name: str, suffix: str
         watched=(
             Watched(POD, read_pod, labels.NAME, _owners),
             Watched(SERVICE, Whole, labels.NAME, _owners),
-            Watched(CONTROLLER_REVISION, Whole, labels.NAME, _owners),
+            Watched(CONTROLLER_REVISION, Whole, labels.NAME, _owners, is_remembered=True),
             Watched(POD_GROUP, Whole, labels.NAME, _owners, _INSTALL, is_needed=False),
             Watched(NODE, read_node),
         ),

@@ -119,7 +119,7 @@ class GangActions:
         roles = roles_at(context, revision)
         if roles is context.spec.roles:
             return self.snapshot.root
-        stored = next(t for t, _ in self.reading.memory.stored if t.revision == revision)
+        stored = next(t for t in self.reading.memory.templates if t.revision == revision)
         counts = {role.name: role.replicas for role in roles}
         then = [{**role, "replicas": counts.get(role["name"], 1)} for role in stored.roles]
         return at_revision(self.snapshot.root, then)

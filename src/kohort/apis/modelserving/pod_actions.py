@@ -174,7 +174,7 @@ class PodActions:
 
     def _make_maker(self, revision: str) -> PodMaker:
         context, memory = self.reading.memory.context, self.reading.memory
-        stored = next((t for t, _ in memory.stored if t.revision == revision), None)
+        stored = next((t for t in memory.templates if t.revision == revision), None)
         is_old = stored is not None and not context.target.has_revision(revision)
         serving: Object = self.snapshot.root
         hashes = dict(context.target.role_hashes)

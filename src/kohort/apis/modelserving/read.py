@@ -7,7 +7,7 @@ change comes from the cache.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
@@ -30,6 +30,7 @@ from kohort.apis.modelserving.groups import (
     make_roles,
     read_group,
 )
+from kohort.apis.modelserving.lost_revisions import find_lost
 from kohort.apis.modelserving.plugins.chain import PluginFailure
 from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.apis.modelserving.revision import (
@@ -78,8 +79,15 @@ class Memory:
     context: Context
     stored: tuple[tuple[StoredTemplate, Whole], ...]  # ours, lowest number first
     pods: tuple[ServingPod, ...]  # ours, with a valid place
+    lost: tuple[tuple[StoredTemplate, Whole], ...] = ()  # deleted, and pods were made from them
     # Plugins that failed during rendering: status and events report them.
     failures: list[PluginFailure] = field(default_factory=list, compare=False)
+
+    @property
+    def templates(self) -> tuple[StoredTemplate, ...]:
+        """The templates that pods can be made from, lowest number first."""
+        known = (template for template, _ in (*self.stored, *self.lost))
+        return tuple(sorted(known, key=lambda template: template.number))
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
@@ -89,6 +97,11 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     pods = tuple(pod for pod in held if is_own_pod(serving, pod))
     stored = _own_revisions(snapshot)
     context = _find_context(serving, stored, pods)
+    deleted = _read_templates(
+        find_lost(snapshot, pods, context.target, by_role=context.rolls_by_role)
+    )
+    if deleted:
+        context = _find_context(serving, (*stored, *deleted), pods)
     by_group: dict[int, list[ServingPod]] = defaultdict(list)
     for pod in pods:
         assert pod.place is not None
@@ -116,7 +129,9 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         drift=tuple((*describe_pods(list_edited(groups), pods), *list_recent(snapshot))),
         new_roles=new_roles,
     )
-    return Reading(_read_workload(snapshot, context), observed, Memory(context, stored, pods))
+    return Reading(
+        _read_workload(snapshot, context), observed, Memory(context, stored, pods, deleted)
+    )
 
 
 def _list_new_roles(context: Context) -> Mapping[str, tuple[RoleInstances, ...]]:
@@ -128,7 +143,11 @@ def _list_new_roles(context: Context) -> Mapping[str, tuple[RoleInstances, ...]]
 def _own_revisions(snapshot: Snapshot) -> tuple[tuple[StoredTemplate, Whole], ...]:
     serving = snapshot.root
     held: tuple[Whole, ...] = snapshot.all(CONTROLLER_REVISION)
-    found = [(_read_template(r.raw), r) for r in held if is_own(serving, r.metadata)]
+    return _read_templates(r for r in held if is_own(serving, r.metadata))
+
+
+def _read_templates(revisions: Iterable[Whole]) -> tuple[tuple[StoredTemplate, Whole], ...]:
+    found = [(_read_template(r.raw), r) for r in revisions]
     return tuple(sorted(((t, r) for t, r in found if t), key=lambda pair: pair[0].number))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.failures import find_replaced, plan_record
+from kohort.apis.drift.lost_revisions import make_again
 from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.adopted_objects import adopt_objects
@@ -52,7 +53,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
         return
     target = memory.context.target
     if not target.is_stored:
-        number = next_number(template for template, _ in memory.stored)
+        number = next_number(memory.templates)
         body = make_revision(snapshot.root, target.revision, number, target.accepted)
         why = f"revision {target.revision} is not stored"
         is_first = not memory.stored and not reading.observed.groups
@@ -61,6 +62,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
             CONTROLLER_REVISION, namespace_of(snapshot.root), body, why, lambda stored: rest
         )
         return
+    yield from make_again((template.revision, whole) for template, whole in memory.lost)
     yield from put_revisions_back(snapshot, memory.stored)
     yield from _note_failures(snapshot, reading, plan)
     gangs = GangActions(snapshot, reading, plan)

@@ -68,6 +68,8 @@ class Instances(Checker):
         if old is None or is_leaving(old):
             return
         is_lost = new is None or is_leaving(new)
+        if is_lost and self._is_of_another(old):
+            return
         has_failed = new is not None and (restarts_of(new) > restarts_of(old) or has_ended(new))
         if has_failed and old["metadata"]["uid"] in self._served:
             self._due[old["metadata"]["uid"]] = commit.at
@@ -79,6 +81,11 @@ class Instances(Checker):
                 self._lost |= members if is_others else set()
                 for uid in members if not is_lost else ():
                     self._crashed.setdefault(uid, commit.at)
+
+    def _is_of_another(self, pod: Object) -> bool:
+        """Whether a pod was made for an object of this name that had gone before it came."""
+        workload, owner = self.truth.workload, controller_of(pod)
+        return workload is not None and bool(owner) and owner not in self._owners(workload)
 
     def _check_units(self, now: float) -> None:
         since: dict[tuple[str, str], float] = {}

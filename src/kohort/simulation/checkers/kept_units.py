@@ -18,6 +18,10 @@ from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE
 def list_kept(truth: Truth) -> Iterator[Group]:
     """The groups, or the instances of roles that roll by themselves, below their partition."""
     workload, is_old = truth.workload, truth.simulated.is_old
+    if workload is not None and not truth.lines():
+        # Groups that a leader set makes have a partition, and are no line.
+        partition = truth.simulated.read_policy(workload).partition
+        yield from (group for group in truth.groups() if group.ordinal < partition)
     for view in truth.lines() if workload is not None else ():
         units = list(view.units) if view.rolls else []
         if view.is_stateless and workload is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, labels_of
 from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.kept_units import has_restless
 from kohort.simulation.checkers.truth import Group, Truth, image_of
 from kohort.simulation.leaderworkerset.groups import find_image
 from kohort.simulation.leaderworkerset.labels import KEY, LABELS, OWNER
@@ -22,6 +23,9 @@ def find_trouble(scene: Scene) -> str:
     workload = scene.truth.workload
     assert workload is not None
     rest = _Rest(scene.scenario, scene.truth)
+    if has_restless(scene.truth):
+        # A kept group that fails again and again comes and goes, and the status with it.
+        return rest.find_strays(workload) or rest.find_in_services(workload)
     return (
         rest.find_in_groups(workload)
         or rest.find_in_objects(workload)
@@ -96,12 +100,8 @@ class _Rest:
             wanted |= {f"{NAME}-{g}" for g, size in self._sizes(workload).items() if size > 1}
         if sets != wanted:
             return f"sets {sorted(sets)}, not {sorted(wanted)}"
-        services = set(self.truth.objects[kinds.SERVICE])
-        names = {NAME}
-        if self.scenario.subdomain == UNIQUE:
-            names = {f"{NAME}-{g}" for g in range(policy.wanted)}
-        if services != names:
-            return f"services {sorted(services)}, not {sorted(names)}"
+        if trouble := self.find_in_services(workload):
+            return trouble
         uid = workload["metadata"]["uid"]
         revisions = [
             r
@@ -114,6 +114,21 @@ class _Rest:
         is_over = policy.partition == 0
         is_right = len(revisions) == 1 if is_over else bool(revisions)
         return "" if is_right else f"{len(revisions)} revisions in force"
+
+    def find_in_services(self, workload: Object) -> str:
+        """The Services that there are, if others are wanted."""
+        services, names = set(self.truth.objects[kinds.SERVICE]), {NAME}
+        if self.scenario.subdomain == UNIQUE:
+            names = {f"{NAME}-{g}" for g in range(read_policy(workload).wanted)}
+        return "" if services == names else f"services {sorted(services)}, not {sorted(names)}"
+
+    def find_strays(self, workload: Object) -> str:
+        """The pods that belong to no group that is wanted; empty if there are none."""
+        wanted = range(read_policy(workload).wanted)
+        groups = [group for group in self.truth.groups() if group.ordinal in wanted]
+        members = {pod["metadata"]["name"] for group in groups for pod in group.members}
+        strays = sorted(set(self.truth.objects[kinds.POD]) - members)
+        return f"pods {strays} belong to no group that is wanted" if strays else ""
 
     def _is_told(self, group: Group) -> bool:
         """
