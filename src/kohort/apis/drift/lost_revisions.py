@@ -7,25 +7,13 @@ makes the revision again from the last copy that its cache had. An operator that
 the revision was deleted has no copy. The revision in force needs none: it follows from the spec.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
-from kohort.apis.api import Snapshot
 from kohort.apis.facts import Whole
 from kohort.cluster.actions import Create
 from kohort.cluster.kinds import CONTROLLER_REVISION
-from kohort.cluster.objects import uid_of
 
 _KEPT = ("name", "namespace", "labels", "annotations", "ownerReferences")
-
-
-def find_deleted(
-    snapshot: Snapshot, missing: Collection[str], key_of: Callable[[Whole], str]
-) -> tuple[Whole, ...]:
-    """The last copies of deleted revisions with these keys; the key of another object is empty."""
-    deleted: tuple[Whole, ...] = snapshot.deleted.get(CONTROLLER_REVISION, ())
-    uid = uid_of(snapshot.root)
-    last = {key_of(stored): stored for stored in deleted if stored.metadata.controller == uid}
-    return tuple(stored for key, stored in last.items() if key and key in missing)
 
 
 def make_again(lost: Iterable[tuple[str, Whole]]) -> Iterator[Create]:
