@@ -236,6 +236,14 @@ def test_a_role_is_scaled_whatever_its_budget_says():
     assert len(validate_group(group({**role, "replicas": 1, **rolling(partition=2)}), held)) == 1
 
 
+def test_surge_of_a_role_that_a_stateful_set_carries_is_warned_of():
+    notes = {labels.WORKLOAD_TYPE: "apps/v1/StatefulSet"}
+    asked = rolling(maxUnavailable=0, maxSurge=1)
+    (said,) = warn_group(group(standalone("a", 2, annotations=notes, **asked)))
+    assert "makes no extra pods" in said
+    assert not warn_group(group(standalone("a", 2, **asked)))
+
+
 def test_what_is_probably_not_meant_is_warned_of():
     odd = leader_worker("a", restartPolicyConfig={"type": "RecreateRBGOnPodRestart"})
     odd |= rolling(type="Sometimes")

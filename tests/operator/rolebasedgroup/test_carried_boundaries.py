@@ -16,7 +16,7 @@ from kohort.apis.api import DEFAULTS
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
-from kohort.cluster.kinds import STATEFUL_SET
+from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object
 
 KINDS = {"StatefulSet": STATEFUL_SET, "LeaderWorkerSet": LEADER_WORKER_SET.kind}
@@ -39,7 +39,7 @@ async def lab() -> AsyncIterator[CarrierLab]:
 
 def carried(name: str, kind: Kind, **more: Any) -> Object:
     notes = {labels.WORKLOAD_TYPE: f"{kind.api_version}/{kind.name}"}
-    make = standalone if kind == STATEFUL_SET else leader_worker
+    make = leader_worker if kind == LEADER_WORKER_SET.kind else standalone
     return make(name, 3, annotations=notes, **more)
 
 
@@ -87,3 +87,22 @@ async def test_a_pause_in_the_middle_of_a_rollout_rests_where_it_is(lab: Carrier
     await expect_silence(lab)
     await lab.set_field("/spec/roles/0/rolloutStrategy/rollingUpdate/paused", False)
     await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 240)
+
+
+@pytest.mark.parametrize("kind", [DEPLOYMENT, LEADER_WORKER_SET.kind], ids=lambda kind: kind.name)
+async def test_a_policy_limits_what_the_controller_of_a_carried_role_may_take_down(
+    lab: CarrierLab, kind: Kind
+):
+    """Its maxUnavailable reached only the planner, which takes down no pod of such a role."""
+    wide = {"rolloutStrategy": {"rollingUpdate": {"maxUnavailable": 3}}}
+    await lab.apply(policy(maxUnavailable="34%"))
+    await lab.apply(group(standalone("a", 3), carried("b", kind, **wide)))
+    await lab.until(lab.is_done, 240)
+    (found,) = lab.all(kind)
+    spec = found["spec"]
+    if kind == DEPLOYMENT:
+        rolling = spec["strategy"]["rollingUpdate"]
+    else:
+        rolling = spec["rolloutStrategy"]["rollingUpdateConfiguration"]
+    assert rolling["maxUnavailable"] == 1
+    await expect_silence(lab)

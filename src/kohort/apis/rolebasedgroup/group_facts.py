@@ -48,7 +48,7 @@ from kohort.apis.rolebasedgroup.revision import (
 )
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.role_ports import NO_PORTS, PortView, give_ports
-from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects
+from kohort.apis.rolebasedgroup.roles import RoleSpec, as_int, as_map, as_objects
 from kohort.apis.rolebasedgroup.rollback import find_fallback
 from kohort.apis.rolebasedgroup.spec import GroupSpec, read_spec
 from kohort.cluster.kinds import CONTROLLER_REVISION, POD
@@ -250,10 +250,19 @@ def _couple(group: Object, rules: tuple[PolicyRule, ...]) -> Object:
 
 def _narrow(spec: GroupSpec, rules: tuple[PolicyRule, ...]) -> GroupSpec:
     """The spec with the rollout of each role limited by the group's policies."""
-    roles = tuple(
-        replace(r, rollout=narrow_rollout(rules, r.name, r.replicas, r.rollout)) for r in spec.roles
-    )
-    return replace(spec, roles=roles) if rules else spec
+    if not rules:
+        return spec
+    return replace(spec, roles=tuple(_narrow_role(role, rules) for role in spec.roles))
+
+
+def _narrow_role(role: RoleSpec, rules: tuple[PolicyRule, ...]) -> RoleSpec:
+    rollout = narrow_rollout(rules, role.name, role.replicas, role.rollout)
+    is_lower = rollout.max_unavailable < role.rollout.max_unavailable
+    if is_lower and role.workload != labels.INSTANCE_SET:
+        # The other controller that rolls this role reads the amount from its own workload.
+        written = {**rollout.written, "maxUnavailable": rollout.max_unavailable}
+        rollout = replace(rollout, written=written)
+    return replace(role, rollout=rollout)
 
 
 def _read_role(

@@ -20,6 +20,7 @@ from kohort.apis.rolebasedgroup.roles import (
     as_objects,
 )
 from kohort.apis.rolebasedgroup.spec import GroupSpec, read_spec, roles_of
+from kohort.cluster.kinds import STATEFUL_SET
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 _TYPES = ("", IN_PLACE_IF_POSSIBLE, IN_PLACE_ONLY, RECREATE_POD, OLD_RECREATE_POD)
@@ -93,6 +94,11 @@ def _warn_rollout(path: str, role: RoleSpec) -> Iterator[str]:
         yield (
             f"{path}.rolloutStrategy.rollingUpdate.type: {role.rollout.type!r} is none of {known} "
             f"and counts as {IN_PLACE_IF_POSSIBLE}"
+        )
+    if role.workload == STATEFUL_SET and role.rollout.max_surge:
+        yield (
+            f"{path}.rolloutStrategy.rollingUpdate.maxSurge: a StatefulSet carries this role and "
+            f"makes no extra pods; it replaces one pod at a time, whatever maxUnavailable says"
         )
 
 

@@ -75,7 +75,8 @@ def _make_deployment(context: RoleContext, partition: int) -> Object:
 
 def _make_stateful_set(context: RoleContext, partition: int) -> Object:
     # Without maxUnavailable, as upstream: the StatefulSet controller then replaces one pod at a
-    # time, and no role's maxUnavailable is lower.
+    # time. It knows no surge, so a role with maxUnavailable 0 has one pod down all the same, of
+    # which admission warns.
     return {
         "selector": {"matchLabels": context.common_labels},
         "serviceName": context.service_name,
