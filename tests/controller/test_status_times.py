@@ -20,6 +20,16 @@ def test_a_status_that_keeps_changing_is_written_once_a_second():
     assert written == [0, 10, 20]
 
 
+def test_one_of_which_ever_more_is_ready_is_written_every_five_seconds_until_all_is():
+    times, written = WriteTimes(), []
+    for tick in range(120):
+        if times.find_wait(THING, tick / 10, is_ready=False, is_partial=True) <= 0:
+            times.note(THING, tick / 10, is_ready=False)
+            written.append(tick)
+    assert written == [0, 50, 100]
+    assert may_write(times, 12.0, is_ready=False)
+
+
 def test_the_first_status_that_says_ready_does_not_wait():
     times = WriteTimes()
     assert may_write(times, 10.0, is_ready=False)

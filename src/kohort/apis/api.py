@@ -305,6 +305,7 @@ class Api:
     find_lost: Callable[[Any, Remaining], Loss | None] = lambda member, remaining: None
     # Fields that a status has from its first write on, even if the object cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
+    is_partial: Callable[[Object, Object], bool] = lambda root, status: False  # it may wait
     has_conditions: bool = True  # false: its definition has none, so ours are not written
     # False: its conditions have no observedGeneration, and the API server would drop ours.
     has_condition_generations: bool = True
@@ -344,8 +345,7 @@ class Api:
     )
     # Fields that Kohort adds to the spec, each with the annotation to set where a CRD drops it.
     additions: dict[str, str] = field(default_factory=dict)
-    # How the operator finds the objects of its gangs, whatever their kind.
-    watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)
+    watch_gangs: Callable[[Kind, str], Watched] | None = None  # of all kinds: (kind, remedy)
     deletes_gangs: bool = False  # whether the operator deletes them: no pod owns them
     heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether tiers concern a workload
     delegation: Delegation | None = None  # None: its units are planned here

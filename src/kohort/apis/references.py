@@ -53,3 +53,4 @@ class Projection:
     obj: Object
     status: Object
     is_ready: bool = False  # it became ready, which a controller waits for: write it at once
+    is_partial: bool = False  # only that more members are ready, not yet all: it may wait

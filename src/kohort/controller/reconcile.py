@@ -264,7 +264,9 @@ class Reconciler:
             status = _drop_generations(status)
         stored = {**dict.fromkeys(snapshot.stray), **(snapshot.root.get("status") or {})}
         is_ready = health is not None and health.word is Word.READY
-        wish = Projection(self._api.kind, {**snapshot.root, "status": stored}, status, is_ready)
+        is_partial = self._api.is_partial(snapshot.root, status)
+        root = {**snapshot.root, "status": stored}
+        wish = Projection(self._api.kind, root, status, is_ready, is_partial)
         key = (namespace_of(snapshot.root), name_of(snapshot.root))
         done = await self._statuses.write(wish, memory.status_times, elapsed, key)
         return ReconcileResult(done.recheck_seconds, done.is_failed, done.writes)

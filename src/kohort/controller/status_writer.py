@@ -1,13 +1,15 @@
 """
 Statuses that the operator writes: of workloads, and of children that have a status.
 
-The operator does not write a status that is stored already, and writes each status at most once
-a second: a later status waits, and the workload is reconciled again when the second is over. The
-first status of a child waits as well, since a new child changes at once. A status that becomes
-ready does not wait, since users and controllers wait for it; but an object that flaps may be early
-once in two seconds only, and the first status of a child pauses while its workload waits for other
-children: theirs would delay the status that users wait for. The merge patch removes an old key by a
-null, at any depth; a wanted null means that the key is absent.
+The operator does not write a status that is stored already, and writes each status at most once a
+second: a later status waits, and the workload is reconciled again when the second is over. The
+first status of a child waits as well, since a new child changes at once. A status of a child that
+says only that more of its members are ready, and not yet all, waits for five seconds, since no
+client acts on it. A status that becomes ready does not wait, since users and controllers wait for
+it; but an object that flaps may be early once in two seconds only, and the first status of a child
+pauses while its workload waits for other children: theirs would delay the status that users wait
+for. The merge patch removes an old key by a null, at any depth; a wanted null means that the key is
+absent.
 """
 
 from collections.abc import Iterable
@@ -21,6 +23,7 @@ from kohort.controller.admission.probe import MOMENT_SECONDS
 from kohort.controller.execute import Executor, Result
 
 STATUS_SECONDS_MIN = 1.0
+PARTIAL_SECONDS_MIN = 5.0  # between two statuses of a child of which ever more members are ready
 EARLY_SECONDS_MIN = 2.0  # between two statuses of one object that did not wait for their second
 PAUSE_SECONDS = 0.2  # of the first status of a ready child, while its workload is not ready
 
@@ -45,10 +48,13 @@ class WriteTimes:
         for address in addresses:
             self.last.setdefault(address, elapsed)
 
-    def find_wait(self, address: Address, elapsed: float, *, is_ready: bool) -> float:
+    def find_wait(
+        self, address: Address, elapsed: float, *, is_ready: bool, is_partial: bool = False
+    ) -> float:
         """The seconds until a status may be written; zero or less if it may be written now."""
-        last = self.last.get(address, -STATUS_SECONDS_MIN)
-        wait = last + STATUS_SECONDS_MIN - elapsed
+        least = PARTIAL_SECONDS_MIN if is_partial else STATUS_SECONDS_MIN
+        last = self.last.get(address, -least)
+        wait = last + least - elapsed
         if is_ready and address not in self.ready:
             early = self.early.get(address, -EARLY_SECONDS_MIN)
             return min(wait, max(early + EARLY_SECONDS_MIN, last + self.pause) - elapsed)
@@ -86,7 +92,7 @@ class StatusWriter:
         if wanted == stored:
             return StatusWrite()
         address = find_status(wish)
-        wait = times.find_wait(address, elapsed, is_ready=wish.is_ready)
+        wait = times.find_wait(address, elapsed, is_ready=wish.is_ready, is_partial=wish.is_partial)
         if wait > 0:
             return StatusWrite(recheck_seconds=max(wait, MOMENT_SECONDS))
         body = {"metadata": {"uid": uid_of(wish.obj)}, "status": write_merge(stored, wanted)}

@@ -5,9 +5,12 @@ import json
 from group_lab import KIND, GroupLab, group, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.apiserver.store.entries import Event
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object, name_of
+from kohort.cluster.objects import Object, annotations_of, name_of
+from kohort.cluster.port import PatchType
+from kohort.simulator.stages import CRASH_AFTER, NEVER_READY
 
 LAYERS = ("RoleInstanceSet", "ControllerRevision", "RoleInstance", "Pod")
 GATES = ("InPlaceUpdateReady", "InstancePodReady")
@@ -152,3 +155,43 @@ def read_ready(event: Event) -> tuple[str, bool]:
     conditions = (obj.get("status") or {}).get("conditions") or ()
     ready = ("Ready", "RoleInstanceReady")
     return name_of(obj), any(c["type"] in ready and c["status"] == "True" for c in conditions)
+
+
+async def let_one_more_be_ready(lab: GroupLab) -> None:
+    for name, pod in sorted(lab.pods().items()):
+        if NEVER_READY in annotations_of(pod):
+            target = lab.api.target(kinds.POD, lab.namespace, name)
+            body = {"metadata": {"annotations": {NEVER_READY: None}}}
+            await lab.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions())
+            return
+
+
+async def test_statuses_of_sets_and_adapters_do_not_tell_of_each_pod_on_the_way(lab: GroupLab):
+    """No client acts on them before all pods are ready; that of the group tells of each."""
+    role = standalone("engine", 8, scalingAdapter={"enable": True})
+    role["standalonePattern"]["template"]["metadata"] = {"annotations": {NEVER_READY: "true"}}
+    await lab.apply(group(role))
+    await lab.run(10)
+    before = dict(lab.cluster.writes)
+    for count in range(1, 9):
+        await let_one_more_be_ready(lab)
+        await lab.run(1.2)
+        (told,) = lab.status()["roleStatuses"]
+        assert told["readyReplicas"] == count
+    await lab.until(lab.is_done, 5)
+    await lab.run(1)
+    for kind in (labels.INSTANCE_SET, labels.ADAPTER):
+        (found,) = lab.all(kind)
+        assert found["status"]["readyReplicas"] == 8
+        written = ("patch", f"{kind.name}/status")
+        assert lab.cluster.writes[written] - before[written] <= 3
+
+
+async def test_a_set_tells_at_once_of_a_pod_that_is_not_ready_any_more(lab: GroupLab):
+    await start(lab, standalone("engine", 4))
+    await lab.run(10)
+    name = next(iter(lab.pods()))
+    target = lab.api.target(kinds.POD, lab.namespace, name)
+    body = {"metadata": {"annotations": {CRASH_AFTER: "0.1s"}}}
+    await lab.api.patch(target, PatchBody(PatchType.MERGE, body), WriteOptions())
+    await lab.until(lambda: lab.all(labels.INSTANCE_SET)[0]["status"]["readyReplicas"] == 3, 2)

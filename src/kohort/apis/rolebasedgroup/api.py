@@ -44,6 +44,7 @@ from kohort.apis.rolebasedgroup.render import render
 from kohort.apis.rolebasedgroup.report import list_events, list_projections, write_status
 from kohort.apis.rolebasedgroup.set_actions import MANAGER
 from kohort.apis.rolebasedgroup.spec import roles_of
+from kohort.apis.rolebasedgroup.status import is_partial_group
 from kohort.apis.rolebasedgroup.verbs import VERBS
 from kohort.cluster.kinds import (
     CONFIG_MAP,
@@ -235,6 +236,7 @@ ROLE_BASED_GROUP = Api(
     start_status=lambda root: {"roleStatuses": []},  # the API server refuses a status without it
     list_events=list_events,
     list_projections=list_projections,
+    is_partial=is_partial_group,
     find_shared=find_shared,
     references=(
         Reference(labels.POLICY, _find_policies),

@@ -21,6 +21,7 @@ from kohort.apis.rolebasedgroup.status import (
     InstanceState,
     RoleCounts,
     SetState,
+    is_partial,
     say_waiting,
     write_adapter_status,
     write_group_status,
@@ -124,7 +125,8 @@ def _list_projections(
                 find_waits(plan, name),
             )
             status = write_set_status(obj, counts[name], state, now)
-            yield Projection(labels.INSTANCE_SET, obj, status)
+            partial = is_partial(obj, status)
+            yield Projection(labels.INSTANCE_SET, obj, status, is_partial=partial)
         for ordinal, instance in reading.memory.instances[name].items():
             yield from _project_instance(reading, role, ordinal, instance, now)
     for adapter in snapshot.all(labels.ADAPTER):
@@ -231,7 +233,8 @@ def _project_adapter(
         if name_of(adapter) == wanted and context.role.adapter.is_enabled:
             selector = make_selector(context)
             status = write_adapter_status(adapter, counts[name], selector, BOUND, now)
-            yield Projection(labels.ADAPTER, adapter, status)
+            partial = is_partial(adapter, status)
+            yield Projection(labels.ADAPTER, adapter, status, is_partial=partial)
 
 
 def list_events(

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from kohort.apis.rolebasedgroup.roles import as_map, as_objects
 from kohort.cluster.conditions import find, put
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, find_controller
 from kohort.model.reasons import Blocker
 
 READY, UPDATING = "Ready", "RollingUpdateInProgress"
 INSTANCE_READY, ALL_PODS_READY = "RoleInstanceReady", "RoleInstanceAllPodsReady"
 IN_PLACE_READY, RESTARTING = "RoleInstanceInPlaceUpdateReady", "Restarting"
 FAILED_UPDATE, WAITING = "FailedUpdate", "RoleWaiting"
+_RISING = ("readyReplicas", "availableReplicas", "updatedReadyReplicas")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,34 @@ def write_set_status(instance_set: Object, counts: RoleCounts, state: SetState, 
         said = {"type": FAILED_UPDATE, "status": _truth(bool(state.stuck)), "reason": reason}
         status["conditions"] = _merge(old, [{**said, "message": state.stuck}], now)
     return say_waiting(status, state.waits, now)
+
+
+def is_partial(obj: Object, status: Object) -> bool:
+    """Whether a status says only that more instances are ready than the stored one, and not all."""
+    old: Object = as_map(obj.get("status"))
+    return status["readyReplicas"] < status["replicas"] and _has_risen(old, status)
+
+
+def is_partial_group(group: Object, status: Object) -> bool:
+    """
+    The same of a group that another workload controls.
+
+    That workload tells users how far it is, and does not act before all roles are ready.
+    """
+    old: Object = as_map(group.get("status"))
+    was, now = (as_objects(each.get("roleStatuses")) for each in (old, status))
+    if find_controller(group) is None or len(was) != len(now):
+        return False
+    is_over = all(role.get("readyReplicas") == role.get("replicas") for role in now)
+    rises = all(_has_risen(*pair) for pair in zip(was, now, strict=True))
+    return rises and not is_over and {**old, "roleStatuses": now} == {**status, "roleStatuses": now}
+
+
+def _has_risen(old: Object, new: Object) -> bool:
+    """Whether nothing differs but numbers of ready ones, which have not fallen."""
+    numbers = {name: new[name] for name in _RISING if name in new}
+    rises = all(number >= (old.get(name) or 0) for name, number in numbers.items())
+    return bool(old) and rises and {**old, **numbers} == new
 
 
 def say_waiting(status: Object, waits: Sequence[Blocker], now: str) -> Object:
