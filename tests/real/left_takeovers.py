@@ -64,6 +64,14 @@ Others = tuple[dict[str, int], dict[str, str], dict[str, Object]]
 OTHERS_SECONDS = 4  # after which a lease of a stand-in that has stopped is free
 
 
+def is_held_by_us(spec: Object, now: datetime) -> bool:
+    """Whether a lease is ours and has not expired; an operator that was killed releases none."""
+    if not is_own_holder(spec.get("holderIdentity") or ""):
+        return False
+    age = (now - datetime.fromisoformat(spec["renewTime"])).total_seconds()
+    return age <= spec["leaseDurationSeconds"]
+
+
 class LeftTakeover(TakeoverPlane):
     """A control plane with what other controllers left, their stand-ins, and a user."""
 
@@ -156,8 +164,7 @@ class LeftTakeover(TakeoverPlane):
     def _note_overlap(self, before: Mapping[str, set[str]]) -> None:
         """Note whether ours holds a lease between two looks at pods that were there in both."""
         leases = self.get("leases", "-A")["items"]
-        held = [lease for lease in leases if is_own_holder(lease["spec"].get("holderIdentity", ""))]
-        if not held:
+        if not any(is_held_by_us(lease["spec"], datetime.now(UTC)) for lease in leases):
             return
         after = self._list_others_pods()
         self.overlaps += [name for name in self.names if before[name] & after[name]]
