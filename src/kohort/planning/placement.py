@@ -1,8 +1,9 @@
 """
 Gangs: which members of each group the scheduler places together, or not at all.
 
-This is for groups without roles. Where there are roles, the API counts the members that its
-plan makes (see "a gang's minimum computed" in ARCHITECTURE.md), and the plan has no gangs.
+This is for groups without roles. Where there are roles, the plan has no gangs and the API counts
+the members: one API those that its plan makes, another those that its spec demands (see "a gang's
+minimum computed" in ARCHITECTURE.md).
 
 No member may be in one gang with members that the operator makes only when it runs: such a gang
 would wait for ever. So where other members wait for the entry, the entry is a gang of its own
