@@ -1,5 +1,6 @@
 """Changing the form of a live service: one of the two workloads serves at every moment."""
 
+import pytest
 from isvc_builders import RUNNER, model, multi_node, planned, rbg, runtime, service
 
 from kohort.apis.carriers.desired import DesiredObjects, render_desired
@@ -12,6 +13,7 @@ from kohort.apis.inferenceservice.handover import (
     plan_handover,
     turn_services,
 )
+from kohort.apis.inferenceservice.read import find_serving
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.cluster.actions import Delete
 from kohort.cluster.kinds import AUTOSCALER, BUDGET, DEPLOYMENT, INGRESS, SERVICE
@@ -150,3 +152,69 @@ def test_new_workloads_begin_with_as_many_replicas_as_the_old_ones_have():
     single[DEPLOYMENT]["chat-engine"]["spec"]["replicas"] = 4
     carried = carry_replicas(planned(rbg(), existing=single), single)
     assert carried.find(kinds.ROLE_BASED_GROUP, "chat")["spec"]["roles"][0]["replicas"] == 4
+
+
+AVAILABLE = [{"type": "Available", "status": "True"}]
+
+
+def serves(replicas: int, ready: int) -> bool:
+    """Whether an engine serves whose Deployment is Available, with so many pods."""
+    plan = planned(service(), existing=OLD)
+    (made,) = OLD[DEPLOYMENT].values()
+    status = {"conditions": AVAILABLE, **({"readyReplicas": ready} if ready else {})}
+    found = {**made, "spec": {**made["spec"], "replicas": replicas}, "status": status}
+    return find_serving(plan, {DEPLOYMENT: {"chat-engine": found}}, ())[ENGINE]
+
+
+def test_an_available_deployment_without_a_ready_pod_does_not_serve():
+    """One that may lose all its pods in a rollout is Available with none."""
+    assert (serves(1, 0), serves(2, 1), serves(0, 0)) == (False, True, True)
+
+
+def test_pods_of_the_old_deployment_do_not_count_for_the_new_group():
+    plan = planned(rbg(), existing=OLD)
+    role = {"name": "engine", "replicas": 1, "readyReplicas": 1, "updatedReplicas": 1}
+    group = live(plan)[kinds.ROLE_BASED_GROUP]["chat"]
+    told = {**group, "status": {"observedGeneration": 1, "roleStatuses": [role]}}
+    existing = {**OLD, kinds.ROLE_BASED_GROUP: {"chat": told}}
+    assert find_serving(plan, existing, ())[ENGINE]
+
+
+RAY = {"annotations": {"ome.io/deploymentMode": "MultiNodeRayVLLM"}}
+
+
+def test_a_prober_stays_alone_however_many_replicas_the_old_engine_has():
+    single = live(planned(service()))
+    single[DEPLOYMENT]["chat-engine"]["spec"]["replicas"] = 4
+    plan = planned(service(engine=RAY), model(), multi_node(), existing=single)
+    carried = carry_replicas(plan, single)
+    (prober,) = next(each.objects for each in carried.objects if each.kind == DEPLOYMENT)
+    assert prober["spec"]["replicas"] == 1
+
+
+MANY = {"annotations": {"ome.io/deploymentMode": "MultiNode"}}
+
+
+@pytest.mark.parametrize("old", [service(), rbg()], ids=["apart", "group"])
+@pytest.mark.parametrize("mode", [MANY, RAY], ids=["set", "ray"])
+def test_held_services_select_no_pod_of_several_nodes_that_is_ready_before_its_engine(old, mode):
+    """Workers without a probe are ready while the model loads; they have no label `app`."""
+    before = live(planned(old))
+    new = planned(service(engine=mode), model(), multi_node(), existing=before)
+    kept = hold_services(new, plan_handover(new, before, {}))
+    workload = kinds.LEADER_WORKER_SET if mode == MANY else kinds.RAY_CLUSTER
+    assert live(new)[workload]
+    for name in ("chat", "chat-engine"):
+        selector = kept.find(SERVICE, name)["spec"]["selector"]
+        assert selector["app"] == "chat-engine", name
+        assert "ray.io/node-type" not in selector, name
+
+
+def test_held_services_of_pods_without_the_label_stay_as_they_are():
+    """A former controller may have made them."""
+    before = live(planned(rbg()))
+    (role,) = before[kinds.ROLE_BASED_GROUP]["chat"]["spec"]["roles"]
+    del role["standalonePattern"]["template"]["metadata"]["labels"]["app"]
+    new = planned(service(engine=MANY), model(), multi_node(), existing=before)
+    kept = hold_services(new, plan_handover(new, before, {}))
+    assert "app" not in kept.find(SERVICE, "chat")["spec"]["selector"]

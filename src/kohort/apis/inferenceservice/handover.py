@@ -6,15 +6,20 @@ keeps the old workload and the Services as they are until all components of the 
 Then it points the Services at the new pods, and only when the cache shows that does it delete the
 old workload and the objects around it. So one of the two always serves, whatever fails. A router
 that the user adds is handled alike: it gets traffic when it is ready.
+
+Workers of several nodes may be ready while the model loads. So a Service that selects all pods of
+a component also asks for the label ``app`` meanwhile, which such workers do not have.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from kohort.apis.inferenceservice import kinds, labels
+from kohort.apis.inferenceservice import kinds, labels, names
 from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects, read_text
 from kohort.apis.inferenceservice.kinds import WORKLOADS
+from kohort.apis.inferenceservice.objects.deployments import app_of
+from kohort.apis.inferenceservice.objects.services import select_pods
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.cluster.kinds import AUTOSCALER, BUDGET, DEPLOYMENT, INGRESS, SERVICE
@@ -66,14 +71,16 @@ def plan_handover(
     if plan.workload is None:
         return Handover()
     frees = any(d.kind == kinds.KNATIVE_SERVICE and d.objects for d in plan.objects)
-    names = ", ".join(sorted(f"{kind.name} {name}" for kind, name in old))
+    stays = ", ".join(sorted(f"{kind.name} {name}" for kind, name in old)) + " stays until"
     late = [each for each in plan.workload.configs if not is_ready.get(each)]
     if old and late:
-        why = f"{names} stays until {', '.join(late)} is ready"
-        kept = dict(_keep_services(plan, existing))
+        why = f"{stays} {', '.join(late)} is ready"
+        kept = {
+            name: _narrow(plan, existing, spec) for name, spec in _keep_services(plan, existing)
+        }
         return Handover(old, kept, why, is_late=True, frees_names=frees, old=old)
     if old and any(_differs(plan, existing, name) for name in _wanted_services(plan)):
-        why = f"{names} stays until Services select the new pods"
+        why = f"{stays} Services select the new pods"
         return Handover(old, {}, why, frees_names=frees, old=old)
     turned = {
         name: spec
@@ -85,6 +92,40 @@ def plan_handover(
         why = f"Service {', '.join(sorted(turned))} keeps its pods until {fronts} is ready"
         return Handover(frozenset(), turned, why, is_late=True)
     return Handover(old=old)
+
+
+def _narrow(plan: ServicePlan, existing: Existing, spec: Object) -> Object:
+    """The spec of a Service to keep, without the new workers of a component on several nodes."""
+    selector = read_object(spec, "selector")
+    for config in plan.workload.configs.values() if plan.workload else ():
+        if config.is_multi_node and selector == select_pods(config):
+            found = list(_list_templates(existing, config.component_type))
+            # Pods that a former controller made may lack the label.
+            mark = app_of(config)
+            if found and all(each.get(labels.APP) == mark for each in found):
+                return {**spec, "selector": {**selector, labels.APP: mark}}
+    return spec
+
+
+def _list_templates(existing: Existing, component: ComponentType) -> Iterator[Object]:
+    """The labels of a component's pods in its Deployments and in its role of a group."""
+    for obj in (existing.get(DEPLOYMENT) or {}).values():
+        if labels_of(obj).get(labels.COMPONENT) == component and not _is_prober(obj):
+            yield _read_marks(read_object(read_object(obj, "spec"), "template"))
+    for obj in (existing.get(kinds.ROLE_BASED_GROUP) or {}).values():
+        for role in read_objects(read_object(obj, "spec"), "roles"):
+            if role.get("name") == component:
+                yield _read_marks(read_object(read_object(role, "standalonePattern"), "template"))
+
+
+def _read_marks(template: Object) -> Object:
+    return read_object(read_object(template, "metadata"), "labels")
+
+
+def _is_prober(obj: Object) -> bool:
+    """Whether a Deployment probes a Ray cluster, and serves nothing itself."""
+    pod = read_object(read_object(read_object(obj, "spec"), "template"), "spec")
+    return any(each.get("name") == names.PROBER for each in read_objects(pod, "containers"))
 
 
 def carry_replicas(plan: ServicePlan, existing: Existing) -> ServicePlan:
@@ -108,6 +149,8 @@ def carry_replicas(plan: ServicePlan, existing: Existing) -> ServicePlan:
 def _count_units(existing: Existing) -> Iterator[tuple[str, int]]:
     for kind in (DEPLOYMENT, kinds.LEADER_WORKER_SET):
         for obj in (existing.get(kind) or {}).values():
+            if _is_prober(obj):
+                continue
             component = labels_of(obj).get(labels.COMPONENT, "")
             yield component, find_number(read_object(obj, "spec"), "replicas") or 0
     for obj in (existing.get(kinds.ROLE_BASED_GROUP) or {}).values():
@@ -117,7 +160,7 @@ def _count_units(existing: Existing) -> Iterator[tuple[str, int]]:
 
 def _carry(obj: Object, counts: Mapping[str, int]) -> Object:
     spec = read_object(obj, "spec")
-    if "replicas" in spec:
+    if "replicas" in spec and not _is_prober(obj):
         held = counts.get(labels_of(obj).get(labels.COMPONENT, ""), 0)
         return {**obj, "spec": {**spec, "replicas": max(spec["replicas"], held)}}
     if "roles" in spec:

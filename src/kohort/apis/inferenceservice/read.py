@@ -23,7 +23,11 @@ from kohort.apis.inferenceservice.ray_repair import find_deadline
 from kohort.apis.inferenceservice.references import find_configuration, find_known, read_root
 from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
 from kohort.apis.inferenceservice.status.crashes import list_crash_ends
-from kohort.apis.inferenceservice.status.readiness import list_members, read_serving
+from kohort.apis.inferenceservice.status.readiness import (
+    has_ready_pod,
+    list_members,
+    read_serving,
+)
 from kohort.apis.inferenceservice.status.status import list_pods
 from kohort.apis.inferenceservice.strategies.registry import load_manager
 from kohort.apis.inferenceservice.strategies.strategy import Existing
@@ -108,5 +112,6 @@ def find_serving(
         component: read_serving(
             config, workload, existing, list_pods(config, pods, existing), name
         ).is_true
+        and has_ready_pod(config, workload, existing)
         for component, config in plan.workload.configs.items()
     }

@@ -1,29 +1,33 @@
 """A live service changes its strategy: at every moment one of both forms serves."""
 
 import pytest
-from service_lab import KIND, RBG, ServiceLab, kinds, runtime, service, start
+from service_lab import KIND, RBG, RUNNER, ServiceLab, kinds, runtime, service, start
 
 from kohort.apis.inferenceservice import labels
 from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.apiserver.store.entries import ChangeType, Event
 from kohort.cluster import kinds as builtin
 from kohort.cluster.kinds import AUTOSCALER, DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
-from kohort.cluster.objects import is_true, labels_of, name_of
+from kohort.cluster.objects import Object, is_true, labels_of, name_of
 from kohort.cluster.port import PatchType
 
 RAW = "RawDeployment"
 
 
-def count_endpoints(lab: ServiceLab, name: str) -> int:
+def list_endpoints(lab: ServiceLab, name: str) -> list[Object]:
     """Pods that are ready and that the Service selects."""
     found = lab.find(builtin.SERVICE, name)
     selector = (found or {}).get("spec", {}).get("selector") or {}
-    return sum(
-        is_true(pod, "Ready")
+    return [
+        pod
         for pod in lab.pods().values()
         if selector and selector.items() <= labels_of(pod).items()
-        if not pod["metadata"].get("deletionTimestamp")
-    )
+        if is_true(pod, "Ready") and not pod["metadata"].get("deletionTimestamp")
+    ]
+
+
+def count_endpoints(lab: ServiceLab, name: str) -> int:
+    return len(list_endpoints(lab, name))
 
 
 def forms(lab: ServiceLab) -> tuple[list[str], list[str]]:
@@ -201,3 +205,26 @@ async def test_workloads_of_the_old_form_go_after_what_stood_around_them(lab: Se
     await lab.until(lambda: len(gone) == 3, 120)
     assert gone[0] == ("HorizontalPodAutoscaler", "chat-router")
     assert {kind for kind, _ in gone[1:]} == {"Deployment"}
+
+
+@pytest.mark.parametrize("mode", [RAW, RBG])
+async def test_workers_of_several_nodes_get_no_requests_of_the_old_form(lab: ServiceLab, mode: str):
+    await start(lab, service("engine", mode=mode))
+    worker = {"size": 1, "runner": RUNNER}
+    several = {"minReplicas": 1, "leader": {"runner": RUNNER}, "worker": worker}
+    notes = f"/metadata/annotations/{labels.DEPLOYMENT_MODE.replace('/', '~1')}"
+    change = (
+        {"op": "replace", "path": notes, "value": "MultiNode"},
+        {"op": "replace", "path": "/spec/engine", "value": several},
+    )
+    await lab.edit("chat", *change, kind=KIND)
+    least, strays = 99, []
+    for _ in range(400):
+        await lab.run(0.2)
+        for name in ("chat", "chat-engine"):
+            least = min(least, count_endpoints(lab, name))
+            strays += [pod for pod in list_endpoints(lab, name) if labels.APP not in labels_of(pod)]
+        if forms(lab) == ([], []) and lab.is_ready():
+            break
+    assert forms(lab) == ([], []) and len(lab.all(kinds.LEADER_WORKER_SET)) == 1
+    assert (least, strays) == (1, [])

@@ -69,6 +69,19 @@ def read_serving(
     return Claim(FALSE, failure.reason, _describe(config, failure))
 
 
+def has_ready_pod(config: ComponentConfig, workload: WorkloadObjects, existing: Existing) -> bool:
+    """Whether a pod is ready, if a Deployment carries the component and is to have pods.
+
+    A Deployment that may lose all its pods in a rollout is Available with none that is ready.
+    """
+    kind, name = workload.find_carrier(config.component_type) or (DEPLOYMENT, config.name)
+    found = _find(existing, kind, name)
+    if kind != DEPLOYMENT or found is None or workload.find(kind, name) is None:
+        return True
+    wanted = find_number(read_object(found, "spec"), "replicas")
+    return not wanted or bool(find_number(read_object(found, "status"), "readyReplicas"))
+
+
 def _find_refusal(
     config: ComponentConfig, workload: WorkloadObjects, existing: Existing, root: str
 ) -> Claim | None:
