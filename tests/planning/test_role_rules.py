@@ -215,6 +215,24 @@ class TestGrowth:
         assert [gone.ordinal for gone in steps["a"].retire] == [1]
 
 
+@pytest.mark.parametrize("sizes", [{"a": 3, "b": 3}, {"a": 3, "b": 1}], ids=str)
+@pytest.mark.parametrize("skew", [Skew(units=0), Skew(share=0.0)], ids=str)
+def test_roles_grow_evenly_where_the_skew_is_nothing(sizes, skew):
+    """Each was as far as the slowest, so none was allowed to grow, for ever."""
+    rule = Rule("ratio", tuple(sizes), scale_skew=skew)
+
+    def check(before: World, after: World, role: str) -> str:
+        shares = [len(live(after.units_of(name))) / size for name, size in sizes.items()]
+        is_even = max(shares) - min(shares) <= 1 / min(sizes.values()) + 1e-9
+        return "" if is_even else f"{role} is ahead"
+
+    def is_whole(world: World) -> bool:
+        return is_over(world) and all(len(world.units_of(n)) == s for n, s in sizes.items())
+
+    empty = World(tuple((name, ()) for name in sizes))
+    assert not search(empty, lambda w: steps_of(w, workload(sizes, rule)), check, is_whole)
+
+
 def test_a_blocker_of_a_role_names_its_line():
     asked = workload({"a": 2, "b": 1})
     stuck = World((("a", ((0, (OLD, READY)), (1, (NEW, Phase.STARTING)))), ("b", ())))

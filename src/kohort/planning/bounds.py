@@ -8,7 +8,7 @@ counts the units that exist, never those of a status, so no count is stale.
 A role may be ahead of the slowest role by no more than the skew, where the slowest is the role
 with the smallest share of updated and ready units. If that allows nothing, as with one unit and a
 small skew, the slowest role may update one unit more: a rule slows a rollout down and never
-stops it (rbg#307).
+stops it (rbg#307). It is the same with growth.
 
 A role that the user has paused, or whose pods cannot be updated in place where nothing else is
 allowed, waits for the user: no other role is measured by it.
@@ -258,7 +258,8 @@ def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
     found: dict[str, Bounds] = {}
     for own in growing:
         allowed = own.exist
-        if own.growth < limit - _CLOSE:
+        # A skew of nothing slows growth down, too, and does not stop it.
+        if own.growth < limit - _CLOSE or own.growth <= slowest.made_growth + _CLOSE:
             allowed = min(own.wanted, max(ceil(limit * own.wanted - _CLOSE), own.exist + 1))
         blockers: tuple[Blocker, ...] = ()
         if allowed < own.wanted:
