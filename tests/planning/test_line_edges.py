@@ -290,6 +290,26 @@ class TestTallies:
         report = self.steps(self.asked(), held).report.roles["a"]
         assert (report.exist, report.ready, report.updated) == (4, 3, 2)
 
+    @pytest.mark.parametrize("before", [10, 9, 6])
+    def test_a_paused_role_that_shrinks_or_lost_a_unit_updates_no_other(self, before: int):
+        """Its highest units go first, and those are the updated ones."""
+        policy = replace(instance_policy(8, 1), is_paused=True)
+        updated = max(0, before - 7)
+        tally = Tally(10, before, before, updated, updated, boundary=7)
+        state = line(policy=policy, tally=tally, reach=Reach.COUNT)
+        assert plan_step(state, NOW).rollout.boundary >= 7
+
+    @pytest.mark.parametrize(("updated", "boundary"), [(1, 7), (3, 2)], ids=["rolling", "at rest"])
+    def test_units_that_a_rolling_role_grows_by_are_within_the_bounds(self, updated, boundary):
+        tally = Tally(3, 3, 3, updated, updated, boundary=2)
+        state = line(policy=instance_policy(10, 1), tally=tally, reach=Reach.COUNT)
+        bounds = Bounds(updated_max=3)
+        assert plan_step(state, NOW, bounds).rollout.boundary == boundary
+        written = replace(tally, wanted=10, boundary=boundary)
+        for told in (written, replace(written, updated=0, is_seen=False)):
+            after = plan_step(replace(state, tally=told), NOW, Bounds(updated_max=1))
+            assert after.rollout.boundary == boundary
+
 
 def test_a_first_step_waits_for_nothing():
     found = plan_step(line(*(unit(i, OLD) for i in range(3))), NOW)

@@ -77,13 +77,16 @@ def _count(state: LineState, bounds: Bounds) -> Step:
     if bounds.updated_max is not None:
         boundary = max(boundary, count - bounds.updated_max)
     held = tally.boundary if tally and tally.is_told else None
-    if tally and held is not None:
+    is_growing = tally and tally.is_seen and count > tally.wanted and tally.updated < tally.exist
+    if tally and held is not None and not is_growing:
         # Each write makes the status outdated for a moment, in which it counts nothing as updated.
-        # Rules would take that for progress lost: a boundary is not raised again for one template,
-        # and it stays where it is until the other controller has seen it.
+        # Rules would take that for progress lost: a boundary is raised for one template only with
+        # the count, and it stays where it is until the other controller has seen it.
         boundary = max(policy.partition, min(boundary, held) if tally.is_seen else held)
     if policy.is_paused and (held is None or tally is None or tally.is_seen):
-        boundary = max(boundary, count - (tally.updated if tally else 0))
+        # The updated units are the highest ones, which a lower count takes down.
+        exist, updated = (tally.exist, tally.updated) if tally else (0, 0)
+        boundary = max(boundary, min(count, max(count, exist) - updated))
     return Step(state.line, Rollout(boundary, count), wanted=count, blockers=bounds.blockers)
 
 

@@ -106,3 +106,18 @@ async def test_a_policy_limits_what_the_controller_of_a_carried_role_may_take_do
         rolling = spec["rolloutStrategy"]["rollingUpdateConfiguration"]
     assert rolling["maxUnavailable"] == 1
     await expect_silence(lab)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+async def test_a_role_that_grows_while_it_rolls_under_a_skew_comes_to_its_end(
+    lab: CarrierLab, kind: Kind
+):
+    await lab.apply(policy(maxSkew="10%"))
+    await lab.apply(group(standalone("a", 3), carried("b", kind)))
+    await lab.until(lab.is_done, 240)
+    for index, own in enumerate((None, kind)):
+        await lab.set_field(path_of(index, own), "engine:2")
+    await lab.until(lambda: lab.status()["roleStatuses"][1]["updatedReplicas"] == 1, 240)
+    await lab.set_field("/spec/roles/1/replicas", 8)
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 900)
+    await expect_silence(lab)
