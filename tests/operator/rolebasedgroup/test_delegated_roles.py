@@ -7,6 +7,7 @@ from kohort.apis.rolebasedgroup import labels
 from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.objects import Object, name_of
 
+IMAGE = "standalonePattern/template/spec/containers/0/image"
 TYPES = {"Deployment": DEPLOYMENT, "StatefulSet": STATEFUL_SET}
 
 
@@ -128,3 +129,55 @@ async def test_a_role_is_updated_after_the_one_that_it_depends_on(lab: GroupLab,
     decodes = [pod["spec"]["containers"][0]["image"] for pod in lab.pods("decode").values()]
     assert decodes == ["engine:2"] * 2
     await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"})
+
+
+def find_deployed(lab: GroupLab) -> str:
+    (found,) = lab.all(DEPLOYMENT)
+    return str(found["spec"]["template"]["spec"]["containers"][0]["image"])
+
+
+async def test_a_paused_role_keeps_the_template_of_its_deployment(lab: GroupLab):
+    """A Deployment has no partition: with the new template its controller updates every pod."""
+    paused = {"rolloutStrategy": {"rollingUpdate": {"paused": True}}}
+    await start(lab, carried(standalone("router", 2, **paused), "apps/v1/Deployment"))
+    await lab.set_image("engine:2")
+    await lab.run(60)
+    assert lab.images() == {"engine:1"} == {find_deployed(lab)}
+    await lab.set_field("/spec/roles/0/replicas", 3)
+    await lab.until(lambda: len(lab.pods()) == 3 and lab.is_ready())
+    await lab.run(10)
+    before = dict(lab.cluster.tried)
+    await lab.run(300)
+    assert dict(lab.cluster.tried) == before and lab.images() == {"engine:1"}
+    await lab.set_field("/spec/roles/0/rolloutStrategy/rollingUpdate/paused", False)
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"})
+
+
+async def test_a_foreign_image_in_the_deployment_of_a_paused_role_is_put_back(lab: GroupLab):
+    paused = {"rolloutStrategy": {"rollingUpdate": {"paused": True}}}
+    await start(lab, carried(standalone("router", 2, **paused), "apps/v1/Deployment"))
+    image = "/spec/template/spec/containers/0/image"
+    change = {"op": "replace", "path": image, "value": "foreign:1"}
+    await lab.edit("x-router", change, kind=DEPLOYMENT)
+    await lab.until(lambda: find_deployed(lab) == "engine:1")
+    await lab.until(lambda: lab.is_ready() and lab.images() == {"engine:1"})
+
+
+async def test_a_role_that_a_deployment_carries_is_updated_in_its_order(lab: GroupLab):
+    order = {"updateOrder": ["decode", "router"]}
+    rule = {"name": "o", "roles": ["router", "decode"], "strategy": {"rollingUpdate": order}}
+    head = {"apiVersion": labels.POLICY.api_version, "kind": labels.POLICY.name}
+    await lab.apply({**head, "metadata": {"name": "x"}, "spec": {"policies": [rule]}})
+    await start(lab, standalone("decode", 2), carried(standalone(), "apps/v1/Deployment"))
+    operations = [
+        {"op": "replace", "path": f"/spec/roles/{index}/{IMAGE}", "value": "engine:2"}
+        for index in (0, 1)
+    ]
+    await lab.edit("x", *operations, kind=labels.KIND)
+    await lab.until(lambda: find_deployed(lab) == "engine:2")
+    assert lab.images("decode") == {"engine:2"}
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"})
+    await lab.run(10)
+    before = dict(lab.cluster.tried)
+    await lab.run(300)
+    assert dict(lab.cluster.tried) == before

@@ -33,10 +33,10 @@ from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, Rol
 from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.cluster.actions import Action, Create, Delete, FollowUps, Patch
 from kohort.cluster.kinds import CONFIG_MAP, CONTROLLER_REVISION, DEPLOYMENT, SERVICE, STATEFUL_SET
-from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
+from kohort.cluster.objects import Kind, Object, labels_of, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address, PatchType
 from kohort.model.plans import Plan, Step
-from kohort.model.reasons import ROLE
+from kohort.model.reasons import ORDER, ROLE, SKEW, VERSIONS
 from kohort.model.units import Line
 
 MANAGER = "rbg"
@@ -200,7 +200,7 @@ class SetActions:
         elif found is not None and found.metadata.controller == uid_of(self.snapshot.root):
             held = found.decode()
             wanted = keep_selector(wanted, held)
-            is_kept = bool(role.lacks) or _waits_for_role(step)
+            is_kept = bool(role.lacks) or _waits_for_role(step) or _waits_whole(role, step, held)
             wanted = keep_template(wanted, held, role.spec.name) if is_kept else wanted
             yield from self._apply(kind, wanted, found)
             if role.spec.has_service:
@@ -310,6 +310,18 @@ class SetActions:
 def _waits_for_role(step: Step | None) -> bool:
     """Whether a role is not to be updated before another one that it depends on."""
     return step is not None and any(blocker.reason == ROLE for blocker in step.blockers)
+
+
+def _waits_whole(role: DelegatedRole, step: Step | None, held: Object) -> bool:
+    """Whether a Deployment, which has no partition, must not be told of the role's new template."""
+    is_told = labels_of(held).get(labels.role_revision(role.spec.name)) == role.hash
+    if role.spec.workload != DEPLOYMENT or is_told:
+        return False
+    if role.spec.rollout.is_paused:
+        return True
+    if step is None or not step.rollout.boundary >= step.rollout.count > 0:
+        return False
+    return any(b.reason in (ORDER, SKEW, VERSIONS) for b in step.blockers)
 
 
 @lru_cache(maxsize=1_024)
