@@ -111,7 +111,12 @@ class AlreadyExists(Conflict):
 
 
 class WatchExpired(ClusterError):
-    """The requested version is older than the stored history: the client has to list again."""
+    """
+    The client has to list again.
+
+    The version that it asked for is older than the stored history or has not been given out yet,
+    or the client reads so slowly that its events no longer fit.
+    """
 
     code, reason = 410, "Expired"
 

@@ -26,8 +26,9 @@ def spare_edited(
     edited = {g.ordinal for g in state.units if g.is_edited and g.ordinal in serving}
     if not edited:
         return rollout
-    # A group that is ready but not available yet adds nothing to the budget, and its release costs
-    # nothing. It is not released either once nothing of the budget is left.
+    # Unlike in a rollout (``budgeted``), the release of a group that is ready but not available yet
+    # costs nothing: only available groups are counted below, on both sides. Once nothing of the
+    # budget is left, it is not released either.
     counted = {unit.ordinal for unit in units if unit.is_available}
     given_up = {g.ordinal for g in state.units if _is_given_up(g, rollout, state)}
     left = len(counted - given_up) - policy.ready_min

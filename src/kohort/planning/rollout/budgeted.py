@@ -3,8 +3,10 @@ The rollout that never breaks its budget.
 
 The budget is the number of available units, surge included, less the units that an earlier
 step has already released, less the units that must stay available. The boundary goes down one
-ordinal at a time, and each step costs one if the unit there is ready on another revision, and
-nothing otherwise: a broken old unit serves no traffic and never holds a rollout up (lws#567).
+ordinal at a time where the carrier takes a boundary; where the operator makes units one by one it
+starts at the partition, and the budget says how many old units above it go. Releasing a unit costs
+one if it is ready on another revision, and nothing otherwise: a broken old unit serves no traffic
+and never holds a rollout up (lws#567).
 A unit that is ready but not available yet adds nothing to the budget and costs one all the
 same: were it free, the rollout would take down a whole set that has just started. The rollout
 gives surge back only when every wanted unit has been replaced, and only while enough units

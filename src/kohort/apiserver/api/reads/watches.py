@@ -130,7 +130,7 @@ class Watch:
         return WatchEvent(seen, raw, entry)
 
     def _seen(self, event: Event) -> str | None:
-        """The type of the event for this watcher's selection, and the state to send."""
+        """The type of the event for this watcher's selection; None: the watcher is not told."""
         is_there = event.change is not ChangeType.DELETED and self._matches(event.entry)
         was_there = event.previous is not None and self._matches(event.previous)
         if is_there:

@@ -236,7 +236,8 @@ def _is_same(obj: Object, old: Object) -> bool:
 
 
 def _copy(obj: Object) -> Object:
-    # Later steps edit the top two levels; deeper values are replaced, never edited.
+    # Later steps edit the top two levels. Below them only defaults edit in place, and they set the
+    # same on each attempt.
     return {**obj, "metadata": dict(obj["metadata"])}
 
 

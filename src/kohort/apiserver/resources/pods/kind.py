@@ -40,7 +40,11 @@ _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
 def prepare_pod(pod: Object) -> None:
-    """Set the server's fields of a new pod: account, priority 0 without a class, Pending status."""
+    """
+    Set the server's fields of a new pod: account, tolerations and a Pending status.
+
+    Without a class and a priority of its own it gets priority 0; a negative grace period becomes 1.
+    """
     spec = pod["spec"]
     admit_pod_spec(spec)
     if not spec.get("priorityClassName"):
@@ -64,7 +68,11 @@ def prepare_pod(pod: Object) -> None:
 
 
 def finish_pod(pod: Object) -> None:
-    """Set the QoS class, once LimitRanges and webhooks have set requests and limits."""
+    """
+    Set the QoS class from requests and limits.
+
+    It is set after LimitRanges, and again when a webhook has changed the pod.
+    """
     pod["status"] = {**(pod.get("status") or {}), "qosClass": quality_of(pod["spec"])}
 
 

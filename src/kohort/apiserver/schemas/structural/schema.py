@@ -2,8 +2,9 @@
 The compiled schema of one version of a custom kind: defaulting, pruning and validation.
 
 The order is the server's: decode, ``prune``, ``default``, admission, and then
-``validate``. Rules written in CEL come last, and are not run on an object whose
-types, sizes or required fields are already wrong.
+``validate``. Rules written in CEL come last. They are not run on an object that lacks a required
+field, or has a value of a wrong type, outside of an enum, or longer than its limit; a number
+beyond ``minimum`` or ``maximum`` keeps no rule from running.
 
 Errors are ratcheted: an update is not refused for errors in fields that it did not change.
 A problem is dropped when the value that has it, or anything that holds that
