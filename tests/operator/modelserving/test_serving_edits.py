@@ -175,6 +175,27 @@ def serves(pod: Object) -> bool:
     return is_ready and "deletionTimestamp" not in pod["metadata"]
 
 
+@pytest.mark.parametrize("value", [None, "0"])
+async def test_an_instance_comes_back_as_its_group_is_though_another_has_an_edited_revision(
+    lab: ServingLab, value: str | None
+):
+    """A partition keeps group 0 on the first template, also where an edited label sorts first."""
+    configuration = {"type": "ServingGroupRollingUpdate"}
+    rollout = {**configuration, "rollingUpdateConfiguration": {"partition": 1}}
+    await start(lab, role(replicas=2, workers=0), rolloutStrategy=rollout)
+    await lab.set_image("engine:2", parts=("entryTemplate",))
+    await lab.run(60)
+    before = lab.uids()
+    await relabel(lab, kinds.POD, "x-0-decode-0-0", revision=value)
+    await lab.delete(kinds.POD, "x-0-decode-1-0")
+    await lab.run(60)
+    changed = {name for name, uid in lab.uids().items() if uid != before[name]}
+    assert changed == {"x-0-decode-1-0"}
+    pods = lab.pods()
+    kept = {name: pod["spec"]["containers"][0]["image"] for name, pod in pods.items()}
+    assert kept["x-0-decode-1-0"] == kept["x-0-decode-0-0"] == "engine:1"
+
+
 class TestServices:
     @pytest.mark.parametrize("name", ["x-1-decode-0-0", "x"])
     async def test_the_selector_of_a_service_is_put_back(self, lab: ServingLab, name: str):

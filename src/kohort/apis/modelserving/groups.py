@@ -69,7 +69,9 @@ def read_group(
     )
     if context.rolls_by_role:
         return _join(ordinal, _judge_roles(context, found, revision), found)
-    return _judge_edits(_join(ordinal, revision, found), held, context.target.revision)
+    group = _judge_edits(_join(ordinal, revision, found), held, context.target.revision)
+    is_stripped = any(not pod.metadata.labels.get(labels.REVISION) for pod in held)
+    return replace(group, is_edited=True) if is_stripped else group
 
 
 def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
@@ -142,15 +144,23 @@ def _judge_edits(unit: U, pods: Iterable[ServingPod], target: str) -> U:
 
 
 def _find_revision(context: Context, by_role: dict[str, dict[int, list[ServingPod]]]) -> str:
-    """The revision of a group: the target if all its pods have it, else an old one."""
-    held = {
-        pod.metadata.labels.get(labels.REVISION, "")
+    """
+    The revision of a group: the target if all its pods have it, else an old one.
+
+    An edited label tells no stored revision. The other pods tell it then; without any, a group
+    whose roles are not the target's was made from the revision that protected groups have.
+    """
+    marks = [
+        read_mark(pod.metadata.labels)
         for instances in by_role.values()
         for pods in instances.values()
         for pod in pods
-    }
-    old = sorted(key for key in held if not context.target.has_revision(key))
-    return old[0] if old else context.target.revision
+    ]
+    old = {mark.revision for mark in marks if not context.target.has_revision(mark.revision)}
+    known = old & context.templates.keys()
+    if old and not known and context.base and any(not context.target.has_role(m) for m in marks):
+        return context.base
+    return min(known or old, default=context.target.revision)
 
 
 def _find_roles(
