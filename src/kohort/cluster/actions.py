@@ -41,6 +41,7 @@ class Patch:
     disrupts: bool = False  # pods are deleted because of this patch, and must be made again
     undoes: str = ""  # the other client's edit, in a sentence, where this patch undoes it
     undoes_part: str = ""  # the part that the edit is about, where parts are restored one by one
+    adopter: str = ""  # the uid of the owner that this patch gives to an object without one
     makes: bool = False  # an apply that creates: an object of another owner is left alone
     prepares: "Patch | None" = None  # the write that follows when this one succeeds
     then: "FollowUps" = field(default=None, compare=False, repr=False)

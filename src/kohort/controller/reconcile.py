@@ -33,6 +33,7 @@ from kohort.cluster.objects import (
 from kohort.cluster.port import Address
 from kohort.cluster.timestamps import write_time
 from kohort.controller.admission.probe import MOMENT_SECONDS, AdmissionProber, ProbeState
+from kohort.controller.adoptions import Adoptions
 from kohort.controller.blocked_condition import HealthReporter, Warnings
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
@@ -77,6 +78,7 @@ class Memory:
     warnings: Warnings = field(default_factory=Warnings)
     planning_seconds: float = 0.0  # time of the last plan, without its requests
     put_back: dict[Address, tuple[int, float, str]] = field(default_factory=dict)
+    adoptions: Adoptions = field(default_factory=Adoptions)
 
     def find_put_backs(self, elapsed: float) -> dict[Address, PutBacks]:
         """The objects whose edits by other clients the operator has undone of late."""
@@ -227,6 +229,8 @@ class Reconciler:
             is_done = outcome.result is Result.DONE
             if isinstance(action, Patch | Delete) and action.undoes and is_done:
                 memory.note_put_back(action, elapsed)
+            if is_done:
+                memory.adoptions.note(action, elapsed)
             kind = kind_of(outcome.action)
             if outcome.result in (Result.REFUSED, Result.TAKEN) and not is_quota(outcome):
                 tried_at = elapsed if kind in gangs or may_be_allowed(outcome) else None
@@ -331,14 +335,15 @@ def _keep_unasked(known: frozenset[str], outcome: Outcome) -> frozenset[str]:
 def _untried(
     actions: tuple[Action, ...], snapshot: Snapshot, memory: Memory, elapsed: float
 ) -> tuple[Action, ...]:
-    """The actions that the API server has not refused already for the same spec."""
+    """The actions that the API server has not refused for the same spec, adoptions if due."""
     root = snapshot.root
     asked = [root["metadata"].get("generation"), labels_of(root), annotations_of(root)]
     # The API server may accept a refused request once a missing kind is served again.
     asked.append(sorted(snapshot.absent.values()))
     wish = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
     memory.refusals.begin(wish, elapsed)
-    return tuple(action for action in actions if not memory.refusals.knows(action))
+    untried = (action for action in actions if not memory.refusals.knows(action))
+    return memory.adoptions.sift(untried, elapsed)
 
 
 def _summarise(outcomes: list[Outcome]) -> ExecutionSummary:
@@ -364,7 +369,8 @@ def _is_seen(root: Object) -> bool:
 
 
 def _recheck_seconds(memory: Memory, elapsed: float) -> float | None:
-    wait = _wait_at_least(memory.refusals.find_wait(elapsed))
+    waits_asked = memory.refusals.find_wait(elapsed), memory.adoptions.wait
+    wait = _soonest(*(_wait_at_least(seconds) for seconds in waits_asked))
     puts = memory.find_put_backs(elapsed).values()
     waits = (s for put in puts for s in (put.quiet_seconds, put.pause_seconds))
     moments = (seconds + MOMENT_SECONDS for seconds in waits if seconds > 0)

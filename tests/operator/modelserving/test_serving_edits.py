@@ -5,7 +5,7 @@ from edits import edit_as
 from serving_lab import KIND, ServingLab, role, start
 
 from kohort.cluster import kinds
-from kohort.cluster.objects import Kind, Object, find_condition, labels_of
+from kohort.cluster.objects import Kind, Object, find_condition, find_controller, labels_of
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 PREFIX = "modelserving.volcano.sh/"
@@ -94,6 +94,22 @@ class TestPods:
             await relabel(lab, kinds.POD, "x-0-decode-0-0", role="other")
             await lab.run(1)
         assert 3 <= lab.cluster.writes[("patch", "Pod")] - before <= 12
+
+    async def test_a_pod_that_is_orphaned_again_and_again_is_adopted_more_and_more_slowly(
+        self, lab: ServingLab
+    ):
+        """As by the garbage collector, if the operator learns late that its owner is to go."""
+        await start(lab, role())
+        uids, before = lab.uids(), lab.cluster.writes[("patch", "Pod")]
+        body = {"metadata": {"ownerReferences": None}}
+        for _ in range(120):
+            await edit_as(lab, "collector", body, "x-0-decode-0-0", kinds.POD)
+            await lab.run(1)
+        assert 3 <= lab.cluster.writes[("patch", "Pod")] - before <= 12
+        await lab.run(120)
+        assert find_controller(lab.pods()["x-0-decode-0-0"]) is not None
+        await rest(lab)
+        assert lab.uids() == uids
 
     async def test_counts_that_were_removed_come_back(self, lab: ServingLab):
         await start(lab, role())

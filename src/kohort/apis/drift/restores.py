@@ -30,7 +30,8 @@ def adopt(root: Object, kind: Kind, found: Meta) -> Iterator[Action]:
     owners = [owner_reference(root)]
     body = {"ownerReferences": owners, "resourceVersion": found.resource_version}
     address = Address(kind, found.namespace, found.name)
-    yield Patch(address, {"metadata": body}, why=f"{kind.name} {found.name} has lost its owner")
+    why = f"{kind.name} {found.name} has lost its owner"
+    yield Patch(address, {"metadata": body}, why=why, adopter=owners[0]["uid"])
 
 
 def put_labels_back(
