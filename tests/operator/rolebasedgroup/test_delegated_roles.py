@@ -181,3 +181,15 @@ async def test_a_role_that_a_deployment_carries_is_updated_in_its_order(lab: Gro
     before = dict(lab.cluster.tried)
     await lab.run(300)
     assert dict(lab.cluster.tried) == before
+
+
+@pytest.mark.parametrize("kind", TYPES)
+async def test_a_workload_that_is_being_deleted_is_not_written(lab: GroupLab, kind: str):
+    await start(lab, carried(standalone("router", 2), f"apps/v1/{kind}"))
+    stay = {"op": "add", "path": "/metadata/finalizers", "value": ["example.com/stay"]}
+    await lab.edit("x-router", stay, kind=TYPES[kind])
+    await lab.delete(TYPES[kind], "x-router")
+    await lab.set_image("engine:2")
+    await lab.run(5)
+    (found,) = lab.all(TYPES[kind])
+    assert found["spec"]["template"]["spec"]["containers"][0]["image"] == "engine:1"

@@ -65,7 +65,8 @@ class Dialect:
     needs: tuple[Kind, ...] = ()  # other kinds that a cluster with this scheduler serves
     # Fields of a rendered spec that come and go with clauses of an intent. The operator patches
     # those of a LeaderWorkerSet or RoleBasedGroup while no member has a node, those of a
-    # ModelServing always, and reports those of a LeaderWorkerSet that the API server drops.
+    # ModelServing always, and reports those of a LeaderWorkerSet that the API server drops. Of a
+    # gang of a RoleBasedGroup it takes none away but the priority: no other clause comes from it.
     clauses: tuple[str, ...] = ()
     # Fields of a rendered spec that count members. Those of a LeaderWorkerSet stay as they were
     # created (P3); those of the other APIs follow the roles. A clause may count, too.

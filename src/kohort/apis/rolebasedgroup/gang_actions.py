@@ -7,6 +7,7 @@ so that the scheduler never waits for a missing pod. The operator patches queue,
 timeout while no pod has a node, and deletes the gang when the user turns gangs off.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -106,44 +107,32 @@ class GangActions:
     def _count(self, role: RoleSpec) -> RoleMembers:
         """How many instances of a role start now, and how many of their pods start later."""
         step = self.plan.steps.get(Line(0, role.name))
-        if step is None:
-            return RoleMembers(role.replicas, role.size)
-        (group,) = self.reading.observed.groups
-        held = next((each for each in group.roles if each.role == role.name), None)
-        live = (
-            {i.ordinal for i in held.instances if i.phase is not Phase.LEAVING} if held else set()
+        known = self._find_live(role) | {make.ordinal for make in (step.make if step else ())}
+        count = role.replicas if step is None else step.wanted
+        if step is not None and role.is_ordered:
+            count = min(count, len(known))
+        ordinals = _list_ordinals(known, count)
+        # What waits is counted by rank, as ordinals may have gaps.
+        waiting = {o: _find_waiting(role, step, o) for o in ordinals[:count]}
+        held = Counter(name for own in waiting.values() for name in own)
+        needs = {
+            ordinal: sum(c.size for c in role.components if c.name not in waiting[ordinal])
+            if ordinal in waiting
+            else 0
+            for ordinal in ordinals
+        }
+        return RoleMembers(
+            instances=count,
+            size=role.size,
+            held=sum(each.size * held[each.name] for each in role.components),
+            needs=needs,
+            waiting=held,
         )
-        count = step.wanted
-        if role.is_ordered:
-            count = min(count, len(live | {make.ordinal for make in step.make}))
-        backing = [ordinal for ordinal in step.backing_off if ordinal < count]
-        waiting = sum(
-            component.size
-            for ordinal, parts in step.waiting_parts.items()
-            for component in role.components
-            if component.name in parts and ordinal < count and ordinal not in backing
-        )
-        held_back = waiting + len(backing) * role.size
-        known = live | {make.ordinal for make in step.make}
-        needs = self._count_each(role, step, known, count)
-        return RoleMembers(count, role.size, held_back, needs)
 
-    def _count_each(
-        self, role: RoleSpec, step: Step, known: set[int], count: int
-    ) -> dict[int, int]:
-        """How many pods of each instance may start now: none beyond the count, or that back off.
-
-        An instance that is yet to come has the lowest free ordinal.
-        """
-        free = (ordinal for ordinal in range(count + len(known)) if ordinal not in known)
-        ordinals = [*sorted(known), *islice(free, max(0, count - len(known)))]
-        found = {}
-        for place, ordinal in enumerate(ordinals):
-            parts = step.waiting_parts.get(ordinal, frozenset())
-            waiting = sum(each.size for each in role.components if each.name in parts)
-            is_held = place >= count or ordinal in step.backing_off
-            found[ordinal] = 0 if is_held else role.size - waiting
-        return found
+    def _find_live(self, role: RoleSpec) -> set[int]:
+        """The ordinals of a role's instances that stay."""
+        held = (r for g in self.reading.observed.groups for r in g.roles if r.role == role.name)
+        return {i.ordinal for own in held for i in own.instances if i.phase is not Phase.LEAVING}
 
     def collect(self) -> Iterator[Action]:
         """Delete the gang objects of kinds that the group does not need any more."""
@@ -155,6 +144,21 @@ class GangActions:
             held = self._writer.find(kind, self._name) if kind not in wanted else None
             if held is not None and is_owned_by(held, uid_of(self.snapshot.root)):
                 yield delete_gang(kind, held, f"the group asks for no {kind.name} any more")
+
+
+def _list_ordinals(known: set[int], count: int) -> list[int]:
+    """The ordinals of instances, at least ``count``: one yet to come has the lowest free one."""
+    free = (ordinal for ordinal in range(count + len(known)) if ordinal not in known)
+    return [*sorted(known), *islice(free, max(0, count - len(known)))]
+
+
+def _find_waiting(role: RoleSpec, step: Step | None, ordinal: int) -> frozenset[str]:
+    """The components of an instance whose pods may not start yet: all of one that backs off."""
+    if step is None:
+        return frozenset()
+    if ordinal in step.backing_off:
+        return frozenset(each.name for each in role.components)
+    return step.waiting_parts.get(ordinal, frozenset())
 
 
 def _has_strangers(dialect: Dialect | None, pods: tuple[RolePod, ...]) -> bool:

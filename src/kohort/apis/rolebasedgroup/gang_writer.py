@@ -16,6 +16,9 @@ from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 from kohort.cluster.port import Address
 
+# No other clause comes from a group, but other clients may have set one.
+_TAKEN_BACK = ("priorityClassName",)
+
 
 @dataclass(frozen=True, slots=True)
 class GangWriter:
@@ -45,20 +48,26 @@ class GangWriter:
         if dialect is None or not is_owned_by(held, owner["uid"]) or not dialect.is_mutable:
             return
         found: Object = held.decode().get("spec") or {}
+        asked = (*dialect.counts, *_list_clauses(dialect), *wanted["spec"])
         fixed = find_pruned_fields(self.snapshot.pruned.get(kind, frozenset()))
         if is_placed:
             # A gang that another controller made may lack fields; now we add none.
-            fixed |= {key for key in wanted["spec"] if key not in dialect.counts}
+            fixed |= {key for key in asked if key not in dialect.counts}
             fixed |= {key for key in dialect.counts if key not in found}
         change = {
             key: with_endings(wanted["spec"].get(key), found.get(key))
-            for key in dict.fromkeys((*dialect.counts, *wanted["spec"]))
+            for key in dict.fromkeys(asked)
             if key not in fixed and is_changed(wanted["spec"].get(key), found.get(key))
         }
         if change:
             body = {"metadata": {"uid": held.metadata.uid}, "spec": change}
             why = f"{kind.name} {name}: {', '.join(change)} differ"
             yield Patch(Address(kind, namespace, name), body, why=why)
+
+
+def _list_clauses(dialect: Dialect) -> tuple[str, ...]:
+    """The clauses to remove when the user takes them back: others may fill in the rest."""
+    return tuple(key for key in dialect.clauses if key in _TAKEN_BACK and key not in dialect.filled)
 
 
 def is_owned_by(held: Whole, uid: str) -> bool:

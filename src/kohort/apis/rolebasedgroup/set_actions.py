@@ -197,7 +197,7 @@ class SetActions:
             return
         if found is None and (count or role.spec.replicas == 0):
             yield self._make(kind, wanted, f"role {role.spec.name} has no {kind.name}")
-        elif found is not None and found.metadata.controller == uid_of(self.snapshot.root):
+        elif found is not None and self._is_ours(found):
             held = found.decode()
             wanted = keep_selector(wanted, held)
             is_kept = bool(role.lacks) or _waits_for_role(step) or _waits_whole(role, step, held)
@@ -294,6 +294,11 @@ class SetActions:
             is_ours = uid in owners and not found.metadata.is_leaving
             if is_ours and found.metadata.name not in scaled:
                 yield _delete(labels.ADAPTER, found, "its role has no adapter")
+
+    def _is_ours(self, found: Whole) -> bool:
+        """Whether the group controls an object, and it stays."""
+        metadata = found.metadata
+        return metadata.controller == uid_of(self.snapshot.root) and not metadata.is_leaving
 
     def _find(self, kind: Kind, name: str) -> Whole | None:
         held: tuple[Whole, ...] = self.snapshot.all(kind)

@@ -49,6 +49,8 @@ class RoleMembers:
     held: int = 0  # pods of these instances that may not start yet
     # How many pods of each instance are in the gang now, by its ordinal.
     needs: Mapping[int, int] = field(default_factory=dict)
+    # How many instances have pods of a component that may not start yet, by its name.
+    waiting: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def pods(self) -> int:
@@ -193,8 +195,9 @@ def _list_requests(
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for role in spec.roles:
         own = members.get(role.name)
-        for component in role.components if own is not None and not own.held else ():
+        for component in role.components if own is not None else ():
             assert own is not None
+            instances = own.instances - own.waiting.get(component.name, 0)
             for container in as_objects(as_map(component.template.get("spec")).get("containers")):
                 requests = as_map(as_map(container.get("resources")).get("requests"))
-                yield own.instances * component.size, requests
+                yield instances * component.size, requests
