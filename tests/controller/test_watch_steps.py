@@ -78,10 +78,22 @@ def test_a_broken_stream_is_taken_up_at_the_last_version():
 
 @pytest.mark.parametrize("error", [WatchExpired("old"), NotFound("no such kind")])
 def test_a_forgotten_version_leads_to_a_list_at_once_but_not_in_circles(error):
-    first = step(Following("9"), Failed(error))
-    assert (first.state, first.pause) == (Unlisted(failures=1), 0)
-    again = step(Following("9", failures=1), Failed(error))
-    assert again.pause == 1
+    for listing in (END, Listing([], "9")):
+        state, pauses = step(Unlisted(), listing).state, []
+        for _ in range(4):
+            state, _, pause = step(state, Failed(error))
+            pauses.append(pause)
+            state = step(state, listing).state
+        assert pauses == [0, 1, 2, 3]
+
+
+def test_a_line_ends_the_pauses_for_forgotten_versions():
+    state = step(Following("9", expiries=3), line("MODIFIED", "12")).state
+    assert step(state, Failed(WatchExpired("old"))).pause == 0
+
+
+def test_broken_streams_do_not_delay_the_list_for_a_forgotten_version():
+    assert step(Following("9", failures=4), Failed(WatchExpired("old"))).pause == 0
 
 
 def test_a_server_that_cannot_stream_lists_is_listed_in_pages():

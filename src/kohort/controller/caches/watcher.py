@@ -108,6 +108,7 @@ class Unlisted:
 
     by_stream: bool = True
     failures: int = 0
+    expiries: int = 0  # versions in a row that expired before a line came
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ class Filling:
     """A streaming list has begun and has not completed yet."""
 
     failures: int = 0
+    expiries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ class Following:
     version: str
     by_stream: bool = True
     failures: int = 0
+    expiries: int = 0
 
 
 State = Unlisted | Filling | Following
@@ -157,7 +160,7 @@ def step(state: State, happening: Happening) -> Step:
     if isinstance(happening, WatchEvent):
         return _step_line(state, happening)
     if isinstance(happening, Listing):
-        return _step_listing(happening)
+        return _step_listing(state, happening)
     error = happening.error if isinstance(happening, Failed) else None
     if isinstance(state, Following):
         return _break_following(state, error)
@@ -166,16 +169,18 @@ def step(state: State, happening: Happening) -> Step:
 
 def _step_line(state: State, change: WatchEvent) -> Step:
     if isinstance(state, Unlisted):
-        filled = _step_line(Filling(state.failures), change)
+        filled = _step_line(Filling(state.failures, state.expiries), change)
         return filled._replace(events=(Init(), *filled.events))
     event = _read_change(change)
     if isinstance(state, Filling):
         if isinstance(event, Ready):
-            return Step(Following(event.version), (event,))
+            following = Following(event.version, expiries=state.expiries)
+            return Step(following, (event,))
         return Step(state, () if isinstance(event, Mark) else (event,))
     if isinstance(event, Ready):
         event = Mark(event.version)
-    return Step(replace(state, version=_version_of(event) or state.version, failures=0), (event,))
+    version = _version_of(event) or state.version
+    return Step(replace(state, version=version, failures=0, expiries=0), (event,))
 
 
 def _read_change(change: WatchEvent) -> Put | Gone | Ready | Mark | Unreadable:
@@ -197,9 +202,9 @@ def _version_of(event: Event) -> str:
     return event.version if isinstance(event, Mark | Ready) else ""
 
 
-def _step_listing(listing: Listing) -> Step:
+def _step_listing(state: State, listing: Listing) -> Step:
     puts = (_read_change(WatchEvent("ADDED", raw)) for raw in listing.items)
-    following = Following(listing.version, by_stream=False)
+    following = Following(listing.version, by_stream=False, expiries=state.expiries)
     return Step(following, (Init(), *puts, Ready(listing.version)))
 
 
@@ -207,16 +212,17 @@ def _break_following(state: Following, error: KohortError | None) -> Step:
     failures = state.failures + 1
     if isinstance(error, WatchExpired | NotFound):
         # Relist at once the first time; pause if the version expires again and again.
-        return Step(Unlisted(state.by_stream, failures), pause=state.failures)
+        return Step(Unlisted(state.by_stream, failures, state.expiries + 1), pause=state.expiries)
     return Step(replace(state, failures=failures), pause=failures)
 
 
 def _break_listing(state: Unlisted | Filling, error: KohortError | None) -> Step:
     by_stream = isinstance(state, Filling) or state.by_stream
     if by_stream and isinstance(error, Invalid | BadRequest):
-        return Step(Unlisted(by_stream=False, failures=state.failures))
+        return Step(Unlisted(by_stream=False, failures=state.failures, expiries=state.expiries))
     failures = state.failures + 1
-    return Step(Unlisted(by_stream and failures < STREAM_ATTEMPTS_MAX, failures), pause=failures)
+    by_stream = by_stream and failures < STREAM_ATTEMPTS_MAX
+    return Step(Unlisted(by_stream, failures, state.expiries), pause=failures)
 
 
 def pause_seconds(failures: int, error: KohortError | None, chance: Random) -> float:
@@ -261,7 +267,7 @@ class Watcher:
         """Keep the cache up to date, for ever; after a cancelled run another one may go on."""
         if isinstance(self.state, Filling):
             # A list that was cut off would be taken for the first part of the next one.
-            self.state = Unlisted(failures=self.state.failures)
+            self.state = Unlisted(failures=self.state.failures, expiries=self.state.expiries)
         if not isinstance(self.state, Following) and self.outdated_since is None:
             self.outdated_since = self._time.elapsed()
         while True:
