@@ -102,3 +102,21 @@ async def test_a_status_names_the_very_workload_that_was_seen(lab: Lab):
     lab.cluster.patch = answer  # type: ignore[method-assign]
     await bring_up(lab)
     assert set(uids) == {lab.lws()["metadata"]["uid"]}
+
+
+async def test_events_tell_of_a_status_when_it_is_stored(lab: Lab):
+    patch, errors = lab.cluster.patch, [Unavailable("connection refused")] * 4
+
+    async def answer(address: Any, body: Any, *args: Any, **options: Any) -> Object:
+        conditions = body["status"].get("conditions", ()) if address.part == "status" else ()
+        held = {c["type"]: c["status"] for c in conditions}
+        if held.get("Available") == "True" and errors:
+            raise errors.pop()
+        made: Object = await patch(address, body, *args, **options)
+        return made
+
+    lab.cluster.patch = answer  # type: ignore[method-assign]
+    await bring_up(lab)
+    assert not errors
+    told = [e["reason"] for e in lab.all(kinds.EVENT)]
+    assert told.count("AllGroupsReady") == 1

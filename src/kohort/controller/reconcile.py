@@ -166,7 +166,7 @@ class Reconciler:
             told = replace(snapshot, root={**snapshot.root, "status": status})
             ruling = self._judge.rule(told, reading, decided, known, moment)
             result = await self._report(snapshot, ruling.status, memory, elapsed, ruling.health)
-        summary = replace(summary, is_reported=result.actions > 0)
+        summary = replace(summary, is_reported=result.actions > 0 and not result.is_failed)
         # The stored Blocked condition shows whether the verdict is new, so it must be written.
         if ruling is not None and summary.is_reported and self._api.has_conditions:
             self._events.emit(snapshot.root, ruling.list_events(snapshot.root), now)
@@ -207,7 +207,7 @@ class Reconciler:
         root = {**snapshot.root, "status": held}
         stalled = write_stall(root, error.reason, str(error), now)
         result = await self._report(snapshot, stalled, memory, elapsed)
-        if result.actions:
+        if result.actions and not result.is_failed:
             notice = Notice("Warning", error.reason, str(error)[:1_000], "Reconcile")
             self._events.emit(snapshot.root, (notice,), now)
         return replace(result, health=Health(Word.STALLED, error.reason, str(error), None))

@@ -177,6 +177,23 @@ async def test_requests_that_a_webhook_sets_count_for_the_class_of_a_pod():
     assert made["status"]["qosClass"] == "Burstable"
 
 
+async def test_what_a_webhook_sets_in_the_status_of_a_new_pod_is_not_kept():
+    operations = [
+        {"op": "add", "path": "/status", "value": {"phase": "Running", "podIP": "10.0.0.1"}},
+        {"op": "add", "path": "/spec/schedulingGates", "value": [{"name": "example.com/gate"}]},
+        {"op": "add", "path": "/spec/terminationGracePeriodSeconds", "value": -5},
+    ]
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["pods"]}
+    hooks = Hooks(set=lambda request: patching(*operations))
+    world = await world_with(hooks, webhook("set", rules=[rule]))
+    body = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    made = await world.create(body, kinds.POD)
+    (gated,) = made["status"].pop("conditions")
+    assert made["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
+    assert gated["reason"] == "SchedulingGated"
+    assert made["spec"]["terminationGracePeriodSeconds"] == 1
+
+
 async def test_a_spec_that_a_webhook_changes_or_restores_counts_for_the_generation():
     wanted = {"containers": [{"name": "c", "image": "by-the-webhook"}]}
     template = {"metadata": {"labels": {"app": "a"}}, "spec": wanted}

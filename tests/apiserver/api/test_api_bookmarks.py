@@ -38,6 +38,22 @@ async def test_a_bookmark_names_no_version_that_is_not_kept_yet(kept: Bench):
     assert versions(await watch.catch_up()) == [("ADDED", before + 1), ("BOOKMARK", before + 1)]
 
 
+async def test_a_watch_does_not_fall_behind_by_the_objects_that_it_begins_with(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(watching, "QUEUE_EVENTS_MAX", 2)
+    for name in "abc":
+        await bench.create(CONFIG_MAP, config_map(name))
+    target = bench.api.target(CONFIG_MAP, "lab")
+    watch = bench.api.watch(target, ListOptions(), initial=True, bookmarks=True)
+    await bench.create(CONFIG_MAP, config_map("d"))
+    told = [event.type for event in await watch.batch()]
+    assert told == ["ADDED", "ADDED", "ADDED", "BOOKMARK", "ADDED"]
+    for name in "efg":
+        await bench.create(CONFIG_MAP, config_map(name))
+    assert [event.type for event in await watch.batch()] == ["ERROR"]
+
+
 async def test_nothing_comes_after_the_word_that_a_watch_fell_behind(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ):

@@ -70,6 +70,33 @@ def test_a_rule_that_cannot_be_compiled_is_never_skipped(rule: str):
         assert ruled(rule, type="string").rules
 
 
+@pytest.mark.parametrize("format_", ["date-time", "duration", "byte"])
+def test_a_null_in_a_list_is_a_value_that_a_rule_can_see(format_: str):
+    items = {"type": "string", "format": format_, "nullable": True}
+    schema = ruled("self.exists(x, x == null)", type="array", items=items)
+    assert not schema.validate(an_object({"v": [None]}))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "self != 'oldSelf'",
+        'self != "it\\"s oldSelf"',
+        "self != r'oldSelf'",
+        "self != '''it's oldSelf'''",
+        "self != 'x' // not as oldSelf",
+    ],
+)
+def test_a_rule_that_names_the_old_value_in_a_text_only_runs_on_creates(rule: str):
+    refusing = f"false && {rule}"
+    assert ruled(refusing, type="string").validate(an_object({"v": "x"}))
+
+
+def test_a_rule_that_names_the_old_value_beside_a_text_runs_on_updates_only():
+    schema = ruled("'it\\'s // x' == oldSelf", type="string")
+    assert not schema.validate(an_object({"v": "x"}))
+
+
 def test_a_message_that_fails_falls_back_to_the_fixed_one():
     rule = {"rule": "false", "message": "fixed", "messageExpression": "[''][5]"}
     schema = structural(v={"type": "string", "x-kubernetes-validations": [rule]})

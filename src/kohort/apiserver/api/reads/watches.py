@@ -54,6 +54,7 @@ class Watch:
         conversion = target.resource.conversion
         self._conversion = conversion if conversion is not None and conversion.waits else None
         self._has_begun = False
+        self._room = QUEUE_EVENTS_MAX  # for events that wait, and before the first read for more
         self._signal = Signal()
         self._stop: Callable[[], None] = _nothing
         self.is_closed = False
@@ -67,6 +68,8 @@ class Watch:
             self._queue.extend(self._added(entry) for entry in entries)
             if bookmarks:
                 self._queue.append(self._bookmark(initial=True))
+            # However many objects there are, the watcher had no time to read them yet.
+            self._room += len(self._queue)
         else:
             for event in self._context.store.since(bucket, version):
                 self._offer(event)
@@ -110,7 +113,7 @@ class Watch:
         seen = self._translate(event) if self._conversion is None else event
         if seen is None or self.is_closed:
             return
-        if len(self._queue) >= QUEUE_EVENTS_MAX:
+        if len(self._queue) >= self._room:
             self._queue.clear()
             expired = WatchExpired("the watcher reads too slowly: list again")
             self._queue.append(WatchEvent("ERROR", encode_json(expired.status())))
@@ -178,6 +181,7 @@ class Watch:
     def _take(self) -> list[WatchEvent | Event]:
         events = list(self._queue)
         self._queue.clear()
+        self._room = QUEUE_EVENTS_MAX
         return events
 
     async def _convert(self, events: list[WatchEvent | Event]) -> list[WatchEvent]:

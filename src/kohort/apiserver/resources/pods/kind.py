@@ -40,16 +40,17 @@ _GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
 def prepare_pod(pod: Object) -> None:
-    """
-    Set the server's fields of a new pod: account, tolerations and a Pending status.
-
-    Without a class and a priority of its own it gets priority 0; a negative grace period becomes 1.
-    """
+    """Set the server's fields of a new pod: account, and priority 0 without a class."""
     spec = pod["spec"]
     admit_pod_spec(spec)
     if not spec.get("priorityClassName"):
         spec.setdefault("priority", 0)
         spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+
+
+def finish_pod(pod: Object) -> None:
+    """Set the first status, and the class that follows from requests; no webhook sets them."""
+    spec = pod["spec"]
     if spec.get("terminationGracePeriodSeconds", 0) < 0:
         spec["terminationGracePeriodSeconds"] = 1
     status: Object = {"phase": "Pending"}
@@ -64,16 +65,7 @@ def prepare_pod(pod: Object) -> None:
                 "message": _GATED,
             }
         ]
-    pod["status"] = status
-
-
-def finish_pod(pod: Object) -> None:
-    """
-    Set the QoS class from requests and limits.
-
-    It is set after LimitRanges, and again when a webhook has changed the pod.
-    """
-    pod["status"] = {**(pod.get("status") or {}), "qosClass": quality_of(pod["spec"])}
+    pod["status"] = {**status, "qosClass": quality_of(spec)}
 
 
 def prepare_pod_update(pod: Object, old: Object) -> None:

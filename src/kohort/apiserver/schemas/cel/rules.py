@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from kohort.apiserver.schemas.cel.costs import Budget, OutOfBudgetError
+from kohort.apiserver.schemas.cel.costs import TEXT, Budget, OutOfBudgetError, strip_comments
 from kohort.apiserver.schemas.cel.environment import EvaluationError, Expression, ExpressionError
 from kohort.apiserver.schemas.cel.values import (
     Convert,
@@ -44,7 +44,7 @@ class Rule:
 
     def __init__(self, raw: Object, schema: Schema) -> None:
         text: str = raw["rule"].strip()
-        self.uses_old = _OLD.search(text) is not None
+        self.uses_old = _names_old(text)
         self.is_optional = bool(raw.get("optionalOldSelf"))
         self.message = (raw.get("message") or "").strip()
         self.name = self.message or text
@@ -127,6 +127,11 @@ class Rule:
         words = words.strip() if isinstance(words, str) else ""
         usable = words and "\n" not in words and len(words.encode()) <= _MESSAGE_BYTES_MAX
         return words if usable else default
+
+
+def _names_old(text: str) -> bool:
+    """Whether a rule reads the old value; what its texts and comments say does not count."""
+    return _OLD.search(TEXT.sub('""', strip_comments(text))) is not None
 
 
 @dataclass(slots=True)

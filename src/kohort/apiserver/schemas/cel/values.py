@@ -115,9 +115,13 @@ def _find_list_converter(schema: Schema) -> Convert | None:
         return None
 
     def convert(value: Any) -> Any:
-        return [inner(entry) for entry in value] if type(value) is list else value
+        return _convert_entries(inner, value) if type(value) is list else value
 
     return convert
+
+
+def _convert_entries(inner: Convert, entries: list[Any]) -> list[Any]:
+    return [entry if entry is None else inner(entry) for entry in entries]
 
 
 def _find_object_converter(schema: Schema) -> Convert | None:
