@@ -156,6 +156,20 @@ def test_a_holder_that_is_cut_off_gives_up_before_another_begins():
     run_virtually(body)
 
 
+def test_a_holder_that_renews_seldom_gives_up_in_time_as_well():
+    async def body() -> None:
+        wire = Cuttable(await make_cluster())
+        terms = LeaseTerms("leader", "system", "me", 15.0, 14.0, 5.0)
+        me = Election(wire, terms, TestTime(), Random(1))  # type: ignore[arg-type]
+        await me.acquire()
+        keeping = asyncio.create_task(me.keep())
+        wire.is_cut = True
+        await asyncio.sleep(14.5)
+        assert keeping.done()
+
+    run_virtually(body)
+
+
 def test_a_short_outage_costs_nothing():
     async def body() -> None:
         wire = Cuttable(await make_cluster())

@@ -1,13 +1,15 @@
 """Several APIs in one process: each has a lease where its upstream keeps it, and waits alone."""
 
 import asyncio
+from typing import Any
 
 import pytest
-from process_world import HELD, make_api, read_holder, running, until
+from process_world import HELD, WritingCluster, make_api, read_holder, running, until
 
 from gadget_api import GADGET, GADGETS, HOME, define_gadgets
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.modelserving.api import MODEL_SERVING
+from kohort.apiserver.api.api import ApiServer
 from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import Forbidden, NotFound
 from kohort.cluster.kinds import DEFINITION as DEFINITION_KIND
@@ -56,6 +58,27 @@ async def test_each_lease_lies_where_its_upstream_keeps_it():
         for address in (HELD, GADGET_LEASE):
             assert (await one.cluster.read(address))["spec"]["holderIdentity"] == "a"
         assert (await one.read("/readyz")) == (200, "ok")
+    held = [await InProcessCluster(api).read(address) for address in (HELD, GADGET_LEASE)]
+    assert [lease["spec"]["holderIdentity"] for lease in held] == ["", ""]
+
+
+class SlowReleases(WritingCluster):
+    """A cluster that answers the release of a lease once both leases are being released."""
+
+    def __init__(self, api: ApiServer, name: str) -> None:
+        super().__init__(api, name)
+        self.both = asyncio.Barrier(2)
+
+    async def update(self, address: Address, obj: Any) -> Any:
+        if address.kind == LEASE and not obj["spec"]["holderIdentity"]:
+            await self.both.wait()
+        return await super().update(address, obj)
+
+
+async def test_a_process_that_ends_releases_its_leases_at_once_and_not_one_after_another():
+    api = make_api()
+    async with running(api, "a", apis=BOTH, cluster=SlowReleases) as one:
+        await until(lambda: works_on(one, LWS, GADGET), one.task)
     held = [await InProcessCluster(api).read(address) for address in (HELD, GADGET_LEASE)]
     assert [lease["spec"]["holderIdentity"] for lease in held] == ["", ""]
 

@@ -99,9 +99,11 @@ class Election:
             await self._time.sleep(self.terms.retry_seconds * self._chance.uniform(1.0, 1.2))
 
     async def keep(self) -> None:
-        """Renew the lease; return when it is lost."""
+        """Renew the lease; return when it is lost, and no later than this process may write."""
         while self.is_held:
-            await self._time.sleep(self.terms.retry_seconds)
+            await self._time.sleep(min(self.terms.retry_seconds, self._find_left()))
+            if not self.is_held:
+                break
             if not await self._renew() and self.holder != self.terms.identity:
                 break
         self._renewed_at = None
@@ -109,14 +111,17 @@ class Election:
 
     async def _renew(self) -> bool:
         """Try once to renew, for no longer than this process still holds the lease."""
-        assert self._renewed_at is not None
-        left = self._renewed_at + self.terms.renew_seconds - self._time.elapsed()
         try:
-            async with asyncio.timeout(max(left, 0.0)):
+            async with asyncio.timeout(self._find_left()):
                 return await self._attempt()
         except TimeoutError:
             self._is_fresh = False
             return False
+
+    def _find_left(self) -> float:
+        """The seconds for which this process still holds the lease without another renewal."""
+        assert self._renewed_at is not None
+        return max(self._renewed_at + self.terms.renew_seconds - self._time.elapsed(), 0.0)
 
     async def release(self) -> None:
         """Release the lease, so that the next process need not wait until it expires."""

@@ -157,9 +157,14 @@ class Process:
             stack.push_async_callback(self.pages.stop)
             await self._show_pages()
             stack.push_async_callback(self.admission.stop)
-            for each in self.leaderships:
-                stack.push_async_callback(each.release)
+            stack.push_async_callback(self._release)
             await self._work_until(stop)
+
+    async def _release(self) -> None:
+        """Release all leases at once, since each may take its time."""
+        async with asyncio.TaskGroup() as releases:
+            for each in self.leaderships:
+                releases.create_task(each.release())
 
     async def _work_until(self, stop: asyncio.Event) -> None:
         leading = [asyncio.create_task(self._lead(each)) for each in self.leaderships]
