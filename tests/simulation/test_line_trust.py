@@ -71,6 +71,16 @@ class Facts:
         self.write(WORKLOAD, "x", old, self.workload)
         self.at += 1
 
+    def apply_again(self, seconds: float) -> None:
+        """Pods stay while their workload is away, and one becomes ready meanwhile."""
+        held, self.workload = self.workload, None  # type: ignore[assignment]
+        self.write(WORKLOAD, "x", held, None)
+        self.put(0, "engine:1", 1, {})
+        self.put(0, "engine:1", 1)
+        self.at += seconds
+        self.workload = {**held, "metadata": {**held["metadata"], "uid": "y"}}
+        self.write(WORKLOAD, "x", None, self.workload)
+
     def put(self, ordinal: int, image: str, life: int, status: Object = READY) -> None:
         name = f"x-{ordinal}-a-0-0"
         pod = make_pod(name, image, life, status)
@@ -150,6 +160,22 @@ def test_a_group_that_was_ready_for_too_short_a_time_and_pays_for_the_next_is_no
     facts.take(1)
     noticed = ["A8: groups: unit 1 given up, 1 have lasted for 8 s and 2 are promised"]
     assert facts.breaches == (noticed if seconds < 8 else [])
+
+
+@pytest.mark.parametrize("was_ready", [True, False])
+@pytest.mark.parametrize("seconds", [1.0, 4.0])
+def test_a_group_lasts_from_when_it_became_ready_though_its_workload_was_away(
+    seconds: float, was_ready: bool
+):
+    facts = Facts(min_ready=8)
+    if not was_ready:
+        facts.put(0, "engine:1", 1, {})
+    facts.apply_again(seconds=4)
+    facts.roll()
+    facts.at += seconds
+    facts.take(2)
+    noticed = ["A8: groups: unit 2 given up, 1 have lasted for 8 s and 2 are promised"]
+    assert facts.breaches == (noticed if seconds < 3 else [])
 
 
 @pytest.mark.parametrize("recovery", ["RoleRecreate", "ServingGroupRecreate"])

@@ -125,6 +125,17 @@ def test_the_status_names_the_revision_of_a_group_that_a_partition_keeps_until_t
     assert status_of(asked, *kept, group(1))["currentRevision"] == current
 
 
+@pytest.mark.parametrize(("kept", "current"), [(1, "new"), (2, "bad"), (0, "bad")])
+def test_the_status_names_the_target_while_all_groups_have_it_that_a_partition_keeps(
+    kept: int, current: str
+):
+    """After an undo in the middle of a rollout, a kept group that is lost comes back as it was."""
+    asked = serving(replicas=3, rolloutStrategy=rolling(partition=kept))
+    asked["status"] = {"currentRevision": "new", "updateRevision": "bad"}
+    bad = [GroupState(ordinal, "bad") for ordinal in (1, 2)]
+    assert status_of(asked, group(0), *bad)["currentRevision"] == current
+
+
 def test_defect_18_of_two_revisions_as_frequent_that_of_the_lowest_ordinal_holds():
     groups = [GroupState(n, found) for n, found in enumerate(["b", "a", "a", "b"])]
     assert find_current_revision("", groups, "new") == "b"

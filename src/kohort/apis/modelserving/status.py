@@ -68,7 +68,7 @@ def write_status(
         **{key: value for key, value in old.items() if key not in counts},
         **{key: count for key, count in counts.items() if count or key in old or not old},
         "observedGeneration": generation,
-        "currentRevision": _find_kept_revision(spec, old, found)
+        "currentRevision": _find_kept_revision(spec, old, found, revision)
         or find_current_revision(str(old.get("currentRevision") or ""), present, revision),
         "updateRevision": revision,
         "labelSelector": write_selector(serving, spec),
@@ -110,14 +110,24 @@ def find_current_revision(held: str, groups: Sequence[GroupState], revision: str
     return Counter(stored or outdated).most_common(1)[0][0]
 
 
-def _find_kept_revision(spec: ServingSpec, old: Object, groups: Sequence[GroupState]) -> str:
-    """The stored revision while a unit is missing that a partition protects; else empty."""
+def _find_kept_revision(
+    spec: ServingSpec, old: Object, groups: Sequence[GroupState], revision: str
+) -> str:
+    """
+    What a unit that a partition protects comes back from, where that is known; else empty.
+
+    That is the revision in the status while such a unit is missing, and the target while all such
+    groups have it: after an undo in the middle of a rollout, what is replaced is what was undone.
+    """
     present = {group.ordinal for group in groups if not group.is_leaving}
     places = sorted({*(g.ordinal for g in groups), *_list_missing(spec.replicas, groups)})
     is_kept = any(ordinal not in present for ordinal in places[: spec.partition or 0])
     if spec.rollout == ROLE_ROLLING and any(role.partition for role in spec.roles):
         is_kept = len(present) < spec.replicas or any(group.lacks_kept for group in groups)
-    return str(old.get("currentRevision") or "") if is_kept else ""
+    if is_kept:
+        return str(old.get("currentRevision") or "")
+    protected = [group for group in groups if group.ordinal in present][: spec.partition or 0]
+    return revision if protected and all(group.is_updated for group in protected) else ""
 
 
 def write_selector(serving: Object, spec: ServingSpec) -> str:

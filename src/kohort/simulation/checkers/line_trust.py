@@ -22,7 +22,7 @@ from kohort.simulation.checkers.trust import (
     TRIAL_SECONDS,
     backoff_seconds,
 )
-from kohort.simulation.checkers.truth import Commit, Group, restarts_of
+from kohort.simulation.checkers.truth import Commit, Group, is_ready, restarts_of
 from kohort.simulation.simulated_api import LineView, Policy
 
 
@@ -71,6 +71,7 @@ class LineTrust(Checker):
         self._disturbed: set[str] = set()  # pods of units that lost a member to others
         self._given: set[tuple[str, str]] = set()  # lines, and pods of units that were judged
         self._unwanted: set[str] = set()  # pods of units of which the operator wants no pod
+        self._apart: dict[str, float] = {}  # pods that became ready while there was no workload
 
     def commit(self, commit: Commit) -> None:
         """Compare the units that the operator gives up with those that stayed ready."""
@@ -81,7 +82,10 @@ class LineTrust(Checker):
         if commit.kind == kinds.POD and is_taken(commit):
             self._judge(commit)
         if self.truth.workload is None:
-            return  # another workload of that name may adopt what serves then
+            # Another workload of that name may adopt what serves then, and reads since when.
+            if commit.kind == kinds.POD and commit.new is not None and _becomes_ready(commit):
+                self._apart[commit.new["metadata"]["uid"]] = commit.at
+            return
         views = {view.name: view for view in self.truth.lines()}
         for name, watched in self._lines.items():
             if name not in views:
@@ -89,6 +93,7 @@ class LineTrust(Checker):
                 self._follow(watched, replace(watched.view, units=()))
         for name, view in views.items():
             self._follow(self._lines.setdefault(name, _Watched(view)), view)
+        self._apart.clear()
 
     def _learn(self, commit: Commit) -> None:
         uid = commit.new["metadata"]["uid"] if commit.new else ""
@@ -105,15 +110,18 @@ class LineTrust(Checker):
         now, watched.view = self.scene.now(), view
         if not watched.policies or watched.policies[-1][1] != view.policy:
             watched.policies.append((now, view.policy))
-        ready = {unit.uid for unit in view.units if unit.is_ready}
+        ready = {unit.uid: unit for unit in view.units if unit.is_ready}
         for unit in view.units:
             watched.made.setdefault(unit.uid, now)
             if any(map(restarts_of, unit.members)):
                 watched.failed.setdefault(unit.uid, now)
         for uid in [uid for uid in watched.since if uid not in ready]:
             watched.lost[uid] = watched.since.pop(uid), now
-        for uid in ready:
-            watched.since.setdefault(uid, now)
+        for uid, unit in ready.items():
+            pods = (pod["metadata"]["uid"] for pod in unit.members)
+            apart = [self._apart[pod] for pod in pods if pod in self._apart]
+            if apart or uid not in watched.since:
+                watched.since[uid] = max(apart, default=now)
 
     # Judging the deletion of a pod.
 
@@ -238,6 +246,12 @@ class LineTrust(Checker):
             text = f"{watched.view.name}: unit {unit.ordinal} was made anew"
             when = f"after {waited - GRAIN_SECONDS:.1f} s"
             self.breach(f"G9: {text} for the {count}. time in a row {when}")
+
+
+def _becomes_ready(commit: Commit) -> bool:
+    """Whether a pod serves now, and did not before."""
+    was_ready = commit.old is not None and is_ready(commit.old)
+    return commit.new is not None and is_ready(commit.new) and not was_ready
 
 
 def _is_changed(commit: Commit) -> bool:
