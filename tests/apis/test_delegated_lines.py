@@ -60,6 +60,8 @@ def delegated_role(name: str) -> Role:
 
 def held_role(name: str, updated: int) -> RoleInstances:
     obj = carrier("StatefulSet", replicas=4)
+    # The operator writes this partition together with a new template.
+    obj["spec"]["updateStrategy"] = {"rollingUpdate": {"partition": 4}}
     obj["status"] |= {"replicas": 4, "readyReplicas": 4, "updatedReplicas": updated}
     return RoleInstances(name, 4, "new", tally=read_tally(obj))
 

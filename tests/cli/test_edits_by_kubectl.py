@@ -11,6 +11,7 @@ from client_tools import Tool, make_tool
 
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 STRATEGY = "kohort.dev/rollout-strategy"
+LOAD_FOR = "sim.kohort.dev/load-for"
 RESTART = ("rollout", "restart", "sts/{}")
 UIDS, IMAGES = "{.items[*].metadata.uid}", "{.items[*].spec.containers[0].image}"
 SET_IMAGE = ("set", "image", "sts/{}", "engine=evil:1")
@@ -23,7 +24,9 @@ def kubectl(cluster: Path, tools_home: Path) -> Tool:
 
 def make_lws(name: str, strategy: str) -> str:
     container = {"name": "engine", "image": "engine:1"}
-    template = {"size": 2, "workerTemplate": {"spec": {"containers": [container]}}}
+    # A restart that is over before the operator looks is no drift to tell of.
+    pod = {"metadata": {"annotations": {LOAD_FOR: "60s"}}, "spec": {"containers": [container]}}
+    template = {"size": 2, "workerTemplate": pod}
     return json.dumps(
         {
             "apiVersion": "leaderworkerset.x-k8s.io/v1",

@@ -224,7 +224,8 @@ def test_a_service_for_which_no_runtime_can_be_selected_fails_strictly_alone(lin
 def test_what_is_not_in_the_files_may_be_in_the_cluster(lint):
     told = lint(ISVC.replace("decoder", "engine"))
     assert told.code == 0
-    assert 'spec.model.name: Not found: "llama" (in these files' in told.out
+    assert 'spec.model.name: Not found: "llama": there is no BaseModel of that name' in told.out
+    assert "(in these files; the cluster may have it)" in told.out
 
 
 def test_programs_get_every_problem_as_a_value(lint):

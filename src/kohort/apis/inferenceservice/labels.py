@@ -4,8 +4,10 @@ Every label, annotation and variable of InferenceService, each written once.
 Routers, model agents, autoscalers and dashboards key on these texts. They never change.
 """
 
+from kohort.apis.inferenceservice import kinds
 from kohort.apis.keys import ANNOTATION, LABEL, UPSTREAM, VARIABLE, Key
 
+KIND = kinds.INFERENCE_SERVICE  # the page of keys is made from KIND and KEYS of each API
 PREFIX = "ome.io/"
 
 # Labels of the objects that the operator creates for a service.
