@@ -1,4 +1,4 @@
-"""The laboratory, closed when the test is over."""
+"""The laboratory, closed when the test is over; a module may name a class of its own as ``LAB``."""
 
 from collections.abc import AsyncIterator
 
@@ -7,7 +7,8 @@ from group_lab import GroupLab
 
 
 @pytest.fixture
-async def lab() -> AsyncIterator[GroupLab]:
-    found = await GroupLab().open()
+async def lab(request: pytest.FixtureRequest) -> AsyncIterator[GroupLab]:
+    found = getattr(request.module, "LAB", GroupLab)()
+    await found.open()
     yield found
     await found.close()

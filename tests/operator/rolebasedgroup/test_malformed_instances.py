@@ -1,19 +1,11 @@
 """An instance whose template is no pod template is told so, and others are served."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from single_lab import INSTANCE, SingleLab, instance
 
 from kohort.cluster.objects import find_condition
 
-
-@pytest.fixture
-async def lab() -> AsyncIterator[SingleLab]:
-    found = SingleLab()
-    await found.open()
-    yield found
-    await found.close()
+LAB = SingleLab
 
 
 async def test_a_malformed_instance_gets_a_condition_and_others_are_served(

@@ -1,6 +1,5 @@
 """Pods that a RoleInstance left behind go on serving under the one that takes its name."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -12,14 +11,7 @@ from kohort.cluster.kinds import CONTROLLER_REVISION, POD
 from kohort.cluster.objects import name_of
 
 CONTAINER = "/spec/components/0/template/spec/containers/0"
-
-
-@pytest.fixture
-async def lab() -> AsyncIterator[SingleLab]:
-    found = SingleLab()
-    await found.open()
-    yield found
-    await found.close()
+LAB = SingleLab
 
 
 def owners_of(lab: SingleLab, kind: Any) -> set[str]:

@@ -1,6 +1,6 @@
 """Groups, RoleInstanceSets by hand and RoleInstances by hand never share a port on their pods."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 from group_lab import group
@@ -10,13 +10,7 @@ from test_pod_extras import asks, component, env_of
 from kohort.apis.rolebasedgroup.objects.ports import choose_ports
 from kohort.cluster.objects import Object
 
-
-@pytest.fixture
-async def lab() -> AsyncIterator[SingleLab]:
-    found = SingleLab()
-    await found.open()
-    yield found
-    await found.close()
+LAB = SingleLab
 
 
 def worker(scope: str) -> Object:

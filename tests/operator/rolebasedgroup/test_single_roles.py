@@ -1,7 +1,5 @@
 """RoleInstanceSets and RoleInstances that a user makes by hand: workloads of one role."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from group_lab import group, standalone
 from single_lab import (
@@ -21,14 +19,7 @@ from kohort.cluster.objects import annotations_of, is_true, labels_of
 from kohort.simulator.stages import PULL_ERROR
 
 RESTART = "RecreateRoleInstanceOnPodRestart"
-
-
-@pytest.fixture
-async def lab() -> AsyncIterator[SingleLab]:
-    found = SingleLab()
-    await found.open()
-    yield found
-    await found.close()
+LAB = SingleLab
 
 
 async def test_a_set_by_hand_makes_its_instances_and_their_pods(lab: SingleLab):

@@ -1,7 +1,5 @@
 """Stateless instances: names without ordinals, replaced one for another, and held by hooks."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from group_lab import group, standalone
 from single_lab import IMAGE, INSTANCE, SET, SingleLab, instance_set, start_instances
@@ -15,14 +13,7 @@ RECREATE = {"type": "RecreatePod"}
 HOOK = {"labelsHandler": {"example.com/drain": "wanted"}}
 HELD = "/metadata/labels/example.com~1drain"
 STATE = P + "role-instance-lifecycle-state"
-
-
-@pytest.fixture
-async def lab() -> AsyncIterator[SingleLab]:
-    found = SingleLab()
-    await found.open()
-    yield found
-    await found.close()
+LAB = SingleLab
 
 
 async def start(lab: SingleLab, **more) -> set[str]:
