@@ -114,11 +114,10 @@ def gated(plane: ControlPlane, path: Path) -> Iterator[Gate]:
     context = ssl.create_default_context(cafile=str(plane.folder / "pki" / "ca.crt"))
     context.load_cert_chain(plane.folder / "pki" / "admin.crt", plane.folder / "pki" / "admin.key")
 
-    class Handler(_Handler):
-        def connect(self) -> http.client.HTTPSConnection:
-            return http.client.HTTPSConnection(server, context=context, timeout=600)
+    def connect() -> http.client.HTTPSConnection:
+        return http.client.HTTPSConnection(server, context=context, timeout=600)
 
-    Handler.gate = gate
+    Handler = type("Handler", (_Handler,), {"gate": gate, "connect": staticmethod(connect)})
     door = _Door(("127.0.0.1", 0), Handler)
     threading.Thread(target=door.serve_forever, daemon=True).start()
     config["clusters"][0]["cluster"] = {"server": f"http://127.0.0.1:{door.server_address[1]}"}
@@ -136,9 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = -1  # an answer is one packet
     gate: Gate
-
-    def connect(self) -> http.client.HTTPSConnection:
-        raise NotImplementedError
+    connect: Callable[[], http.client.HTTPSConnection]  # to the API server behind the gate
 
     def setup(self) -> None:
         """Begin a connection, which has one of its own to the API server."""

@@ -57,5 +57,7 @@ _HOPELESS = frozenset({BAD_IMAGE, FLEETING_IMAGE})
 
 def _images_of(truth: Truth, unit: Group) -> set[str]:
     """What the pods of a unit run, and what the first pods of their names ran."""
-    images = {truth.first[pod["metadata"]["name"]] for pod in unit.members}
-    return images | {image_of(pod) for pod in unit.members}
+    images = {image_of(pod) for pod in unit.members}
+    # Pods of an earlier object, which may still be there, have no first image.
+    names = {pod["metadata"]["name"] for pod in unit.members}
+    return images | {truth.first[name] for name in names & truth.first.keys()}
