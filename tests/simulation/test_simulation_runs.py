@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from kohort.simulation import run
+from kohort.simulation.checkers.truth import Truth
 from kohort.simulation.choices import Choices
 from kohort.simulation.economy import simulate_with_economy
 from kohort.simulation.faults import draw_scenario
@@ -106,3 +108,14 @@ def test_a_file_with_a_key_that_is_not_known_is_refused(tmp_path, text: str, sen
 def test_a_run_that_breaks_is_a_failure_of_its_seed():
     outcome = simulate(Scenario(faults=(Fault("clock-jump", value="never"),)))
     assert outcome.breaches[0].startswith("O6: the run broke: ValueError")
+
+
+def test_a_run_whose_last_judgement_breaks_is_a_failure_of_its_seed(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def cannot_judge(truth: Truth) -> bool:
+        raise KeyError("no such pod")
+
+    monkeypatch.setattr(run, "has_restless", cannot_judge)
+    outcome = simulate(Scenario())
+    assert outcome.breaches[0].startswith("O6: the run broke: KeyError")

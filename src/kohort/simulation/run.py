@@ -66,12 +66,14 @@ def simulate(scenario: Scenario, observers: Sequence[MakeChecker] = ()) -> Outco
     begun = time.thread_time()
     order = Choices(scenario.seed).fork("loop")
     harnesses: list[Harness] = []
+    is_restless = False
     try:
         with _uncollected():
             run_virtually(
                 lambda: _run_scenario(scenario, harnesses, observers),
                 order.mix if scenario.is_mixed else None,
             )
+        is_restless = has_restless(harnesses[-1].truth)
     except Stuck as error:
         harnesses[-1].breach(f"O6: {error}")
     except Exception as error:
@@ -89,7 +91,7 @@ def simulate(scenario: Scenario, observers: Sequence[MakeChecker] = ()) -> Outco
         harness.trouble.count,
         harness.clock.elapsed(),
         time.thread_time() - begun,
-        has_restless(harness.truth),
+        is_restless,
     )
 
 
