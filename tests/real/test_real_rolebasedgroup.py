@@ -6,12 +6,23 @@ ARGS=--all-samples`` tries all of them. Where an example names a gang scheduler,
 does not have, the usual scheduler places its pods.
 """
 
+import itertools
 import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import yaml
+from group_objects import (
+    DECODE,
+    OLD,
+    OLD_RICH,
+    PREFILL,
+    RICH,
+    ROUTER,
+    make_group,
+    make_sets,
+)
 from operator_processes import QUICK_LEASE, Controller, controllers, eventually, install
 
 from conftest import Site, open_site
@@ -29,6 +40,12 @@ pytestmark = pytest.mark.real
 APIS = "lws,rbg"
 KIND = "rolebasedgroups.workloads.x-k8s.io"
 OLD_KIND = "rolebasedgroups.v1alpha1.workloads.x-k8s.io"
+VERSIONS = (KIND, OLD_KIND)
+SET_VERSIONS = (
+    "rolebasedgroupsets.workloads.x-k8s.io",
+    "rolebasedgroupsets.v1alpha1.workloads.x-k8s.io",
+)
+NAMES = ("llama", "former")
 ADAPTER = "rolebasedgroupscalingadapters.workloads.x-k8s.io"
 MODE = "rbg.workloads.x-k8s.io/discovery-config-mode"
 INDEX = "rbg.workloads.x-k8s.io/role-instance-index"
@@ -41,85 +58,6 @@ CHOSEN = (
     "deprecated/v1alpha1/basics/rbg-with-lws-workload.yaml",
     "basic/rbgs/rbgs-base.yaml",
 )
-TEMPLATE = {"spec": {"containers": [{"name": "engine", "image": "engine:1"}]}}
-PREFILL = {
-    "name": "prefill",
-    "replicas": 1,
-    "leaderWorkerPattern": {"size": 2, "template": TEMPLATE},
-}
-DECODE = {
-    "name": "decode",
-    "replicas": 2,
-    "scalingAdapter": {"enable": True},
-    "standalonePattern": {"template": TEMPLATE},
-}
-ROUTER = {
-    "name": "router",
-    "replicas": 1,
-    "dependencies": ["prefill", "decode"],
-    "standalonePattern": {"template": TEMPLATE},
-}
-OLD: dict[str, Any] = {
-    "apiVersion": "workloads.x-k8s.io/v1alpha1",
-    "kind": "RoleBasedGroup",
-    "metadata": {"name": "former"},
-    "spec": {
-        "roles": [
-            {
-                "name": "engine",
-                "replicas": 1,
-                "workload": {
-                    "apiVersion": "workloads.x-k8s.io/v1alpha2",
-                    "kind": "RoleInstanceSet",
-                },
-                "template": TEMPLATE,
-                "leaderWorkerSet": {"size": 2},
-            }
-        ]
-    },
-}
-
-RICH = {
-    **PREFILL,
-    "podManagementPolicy": "OrderedReady",
-    "scalingAdapter": {"enable": True, "labels": {"team": "a"}},
-    "leaderWorkerPattern": {
-        "size": 2,
-        "template": TEMPLATE,
-        "sharedServiceSelection": "LeaderOnly",
-        "restartPolicyConfig": {
-            "type": "RecreateRoleInstanceOnPodRestart",
-            "baseDelaySeconds": 7,
-            "maxDelaySeconds": 70,
-        },
-    },
-}
-_OLD_ROLE = OLD["spec"]["roles"][0]
-_COORDINATION = {
-    "name": "pd",
-    "roles": ["engine"],
-    "strategy": {
-        "rollingUpdate": {"maxSkew": "10%"},
-        "scaling": {"maxSkew": "20%", "progression": "OrderReady"},
-    },
-}
-OLD_RICH = {
-    **OLD,
-    "spec": {
-        "roles": [{**_OLD_ROLE, "restartPolicy": "RecreateRoleInstanceOnPodRestart"}],
-        "podGroupPolicy": {"kubeScheduling": {"scheduleTimeoutSeconds": 90}},
-        "coordination": [_COORDINATION],
-    },
-}
-
-
-def make_group(*roles: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "apiVersion": "workloads.x-k8s.io/v1alpha2",
-        "kind": "RoleBasedGroup",
-        "metadata": {"name": "llama"},
-        "spec": {"roles": list(roles)},
-    }
 
 
 class Hand:
@@ -280,24 +218,27 @@ def test_a_group_of_the_former_version_is_converted_by_the_operator(
 
 
 def test_no_field_is_lost_on_the_way_through_the_other_version(hand: Hand, operator: Controller):
-    """A patch in either version converts the stored object there and back."""
-    hand.apply(make_group(RICH, DECODE), OLD_RICH)
+    """A patch in either version converts the stored object there and back; sets, too."""
+    hand.apply(make_group(RICH, DECODE), OLD_RICH, *make_sets())
     eventually("it is ready", hand.is_ready, operator.log.read_text)
 
-    def read_both() -> list[Any]:
-        found = [hand.read(KIND, "llama"), hand.read(KIND, "former")]
-        found += [hand.read(OLD_KIND, "llama"), hand.read(OLD_KIND, "former")]
+    def read_all() -> list[Any]:
+        found = [hand.read(kind, name) for kind, name in itertools.product(VERSIONS, NAMES)]
+        found += [hand.read(kind, name) for kind, name in itertools.product(SET_VERSIONS, NAMES)]
         return [(obj["spec"], obj["metadata"].get("annotations")) for obj in found]
 
-    before = read_both()
+    before = read_all()
     (role,) = before[3][0]["roles"]
     assert before[3][0]["podGroupPolicy"] == OLD_RICH["spec"]["podGroupPolicy"]
     assert before[3][0]["coordination"][0]["strategy"]["scaling"]["progression"] == "OrderReady"
     assert role["restartPolicy"] == "RecreateRoleInstanceOnPodRestart"
-    for name in ("llama", "former"):
-        hand("label", OLD_KIND, name, "seen-in=v1alpha1")
-        hand("label", KIND, name, "seen-by=v1alpha2")
-    assert read_both() == before
+    newer_set, former_set = before[4][0], before[7][0]
+    assert newer_set["groupTemplate"]["spec"]["roles"][0]["podManagementPolicy"] == "OrderedReady"
+    assert former_set["template"]["podGroupPolicy"] == OLD_RICH["spec"]["podGroupPolicy"]
+    for (new_kind, old_kind), name in itertools.product((VERSIONS, SET_VERSIONS), NAMES):
+        hand("label", old_kind, name, "seen-in=v1alpha1")
+        hand("label", new_kind, name, "seen-by=v1alpha2")
+    assert read_all() == before
 
 
 def test_roles_go_back_together_when_an_update_of_one_fails(hand: Hand, operator: Controller):
