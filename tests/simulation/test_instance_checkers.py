@@ -11,6 +11,7 @@ from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.instances import Instances
 from kohort.simulation.checkers.truth import Commit, Marks, Truth
 from kohort.simulation.instanceset.labels import LABELS
+from kohort.simulation.rolebasedgroup.groups import RoleUnit
 from kohort.simulation.roleinstance import units
 from kohort.simulation.scenario import Scenario
 from kohort.simulation.simulated_api import LineView, Policy
@@ -48,6 +49,23 @@ def test_an_instance_is_ready_by_the_spec_before_until_the_next_is_observed(
         pods=lambda: held,
     )
     assert units.count_ready(truth) == ready
+
+
+@pytest.mark.parametrize(
+    ("names", "can_follow"),
+    [
+        (["x-main-0", "x-main-1"], True),
+        (["x-main-1"], False),
+        (["x-main-1", "x-main-2"], False),
+    ],
+)
+def test_an_instance_can_follow_with_just_the_pods_that_are_wanted(
+    names: list[str], can_follow: bool
+):
+    instance = {"metadata": {"name": "x", "uid": "x"}, "spec": make_spec(2)}
+    truth: Any = SimpleNamespace(marks=Marks(LABELS))
+    unit = RoleUnit("a", instance, [make_pod(name) for name in names], truth, ordinal=0)
+    assert units.can_follow(unit, make_spec(2)) == can_follow
 
 
 def note_end(finalizers: list[str]) -> Truth:

@@ -54,5 +54,5 @@ ROLE_INSTANCES = SimulatedApi(
     is_sparse=False,
     read_step=lambda truth, carrier: None,
     has_gone_back=lambda truth, carrier: False,
-    can_follow=lambda unit, spec: groups.can_follow(unit, units.as_group(spec)),
+    can_follow=units.can_follow,
 )

@@ -37,6 +37,12 @@ def is_old(unit: Group, spec: Object) -> bool:
     return not names <= {*list_names(spec)} or groups.is_old(unit, as_group(spec))
 
 
+def can_follow(unit: Group, spec: Object) -> bool:
+    """Whether just the pods that a spec asks for are there, and change to it as they run."""
+    names = sorted(pod["metadata"]["name"] for pod in unit.members)
+    return names == sorted(list_names(spec)) and groups.can_follow(unit, as_group(spec))
+
+
 def list_units(truth: Truth) -> list[RoleUnit]:
     """The instance with the pods that it controls, unless it is leaving."""
     workload = truth.workload
