@@ -9,11 +9,13 @@ from kohort.cluster import kinds
 from kohort.cluster.objects import Object, is_leaving
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.instances import Instances
-from kohort.simulation.checkers.truth import Commit, Marks, Truth
+from kohort.simulation.checkers.kept_units import list_hopeless
+from kohort.simulation.checkers.truth import Commit, Group, Marks, Truth
 from kohort.simulation.instanceset.labels import LABELS
+from kohort.simulation.modelserving.groups import ServingGroup
 from kohort.simulation.rolebasedgroup.groups import RoleUnit
 from kohort.simulation.roleinstance import units
-from kohort.simulation.scenario import Scenario
+from kohort.simulation.scenario import FLEETING_IMAGE, Scenario
 from kohort.simulation.simulated_api import LineView, Policy
 
 
@@ -66,6 +68,29 @@ def test_an_instance_can_follow_with_just_the_pods_that_are_wanted(
     truth: Any = SimpleNamespace(marks=Marks(LABELS))
     unit = RoleUnit("a", instance, [make_pod(name) for name in names], truth, ordinal=0)
     assert units.can_follow(unit, make_spec(2)) == can_follow
+
+
+@pytest.mark.parametrize(("first", "is_hopeless"), [(FLEETING_IMAGE, True), ("engine:1", False)])
+def test_a_kept_group_never_serves_by_one_role_unless_that_ran_a_better_template(
+    first: str, is_hopeless: bool
+):
+    def make_role(name: str, image: str) -> list[Group]:
+        pod = make_pod(name)
+        pod["spec"]["containers"][0]["image"] = image
+        return [Group(0, pod, [], 1, Marks(LABELS))]
+
+    roles = {"a": make_role("x-0-a-0-0", FLEETING_IMAGE), "b": make_role("x-0-b-0-0", "engine:1")}
+    group = ServingGroup(0, roles, [], Marks(LABELS))
+    view = LineView("groups", (group,), frozenset(), Policy(1, 1, 0, 1), True, True, True)
+    truth: Any = SimpleNamespace(
+        workload={"spec": {}},
+        lines=lambda: [view],
+        first={"x-0-a-0-0": first, "x-0-b-0-0": "engine:1"},
+        simulated=SimpleNamespace(
+            is_old=lambda unit, spec: True, is_kept_old=lambda unit, spec: False
+        ),
+    )
+    assert list_hopeless(truth) == [group] * is_hopeless
 
 
 def note_end(finalizers: list[str]) -> Truth:

@@ -11,6 +11,7 @@ objects belong together.
 
 from collections.abc import Iterator
 
+from kohort.cluster.objects import Object
 from kohort.simulation.checkers.truth import Group, Truth, image_of
 from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE
 
@@ -31,10 +32,9 @@ def list_kept(truth: Truth) -> Iterator[Group]:
 
 
 def list_hopeless(truth: Truth) -> list[Group]:
-    """The units that must stay on a template that never serves or does not last."""
+    """The units a part of which must stay on a template that never serves or does not last."""
     kept = (unit for unit in list_kept(truth) if unit.members)
-    # A unit below a partition that ran a better template before must not have got this one.
-    hopeless = [unit for unit in kept if _images_of(truth, unit) <= _HOPELESS]
+    hopeless = [u for u in kept if any(_is_hopeless(truth, part) for part in u.parts)]
     stuck = (unit for unit in _list_stuck(truth) if unit.members)
     return [*hopeless, *(u for u in stuck if {image_of(pod) for pod in u.members} <= _HOPELESS)]
 
@@ -49,15 +49,21 @@ def _list_stuck(truth: Truth) -> Iterator[Group]:
 
 def has_restless(truth: Truth) -> bool:
     """Whether a kept unit has a template that does not last, so that it fails again and again."""
-    return any(FLEETING_IMAGE in _images_of(truth, unit) for unit in list_hopeless(truth))
+    hopeless = list_hopeless(truth)
+    return any(FLEETING_IMAGE in _images_of(truth, unit.members) for unit in hopeless)
 
 
 _HOPELESS = frozenset({BAD_IMAGE, FLEETING_IMAGE})
 
 
-def _images_of(truth: Truth, unit: Group) -> set[str]:
-    """What the pods of a unit run, and what the first pods of their names ran."""
-    images = {image_of(pod) for pod in unit.members}
+def _is_hopeless(truth: Truth, pods: list[Object]) -> bool:
+    # What ran a better template below a partition before must not have got this one.
+    return bool(pods) and _images_of(truth, pods) <= _HOPELESS
+
+
+def _images_of(truth: Truth, pods: list[Object]) -> set[str]:
+    """What pods run, and what the first pods of their names ran."""
+    images = {image_of(pod) for pod in pods}
     # Pods of an earlier object, which may still be there, have no first image.
-    names = {pod["metadata"]["name"] for pod in unit.members}
+    names = {pod["metadata"]["name"] for pod in pods}
     return images | {truth.first[name] for name in names & truth.first.keys()}

@@ -76,6 +76,11 @@ class Group:
         """All pods that stay."""
         return [self.leader, *self.staying]
 
+    @property
+    def parts(self) -> list[list[Object]]:
+        """Its pods, apart where users may edit their templates one without the other."""
+        return [self.members]
+
     def _serves(self) -> bool:
         """Whether it is whole, of one revision, and every member is ready."""
         members = self.members

@@ -67,6 +67,13 @@ class ServingGroup(Group):
             for role in roles
         )
 
+    @property
+    def parts(self) -> list[list[Object]]:
+        """The pods of each role."""
+        return [
+            [pod for instance in own for pod in instance.members] for own in self.instances.values()
+        ]
+
 
 def roles_of(workload: Object | None) -> list[Object]:
     """The roles that a workload asks for."""
