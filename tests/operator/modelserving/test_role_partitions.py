@@ -147,3 +147,92 @@ async def test_a_kept_unit_whose_labels_were_edited_gets_a_lost_worker_back_as_i
     await lab.delete(kinds.POD, PAIR[1])
     await lab.run(90)
     assert [image_of(lab, name) for name in sorted(lab.pods())] == ["engine:1", "engine:1"]
+
+
+async def lose_kept(lab: ServingLab, *kept: str) -> None:
+    """Delete pods while the API server refuses new ones, so that a rollout stays where it is."""
+    await lab.run(30)
+    for name in kept:
+        await lab.delete(kinds.POD, name)
+    await lab.run(30)
+    assert not lab.pods().keys() & set(kept)
+    lab.mend_webhooks()
+    await lab.run(120)
+
+
+def refuse_pods(lab: ServingLab) -> None:
+    lab.api.context.admission = Refusing("CREATE", kinds.POD)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+async def test_a_kept_instance_that_is_lost_after_an_undo_comes_back_as_it_was(
+    lab: ServingLab, groups: int
+):
+    await start_kept(lab, instances=3, groups=groups)
+    refuse_pods(lab)
+    await lab.set_image("engine:1", parts=("entryTemplate",))
+    await lose_kept(lab, "x-0-decode-0-0")
+    found = lab.pods()["x-0-decode-0-0"]
+    assert image_of(lab, name_of(found)) == "engine:1"
+    assert lab.images() == {"engine:1"}
+
+
+@pytest.mark.parametrize("third", [f"engine:{number}" for number in range(3, 7)])
+async def test_a_kept_instance_that_is_lost_in_the_next_rollout_comes_back_as_it_was(
+    lab: ServingLab, third: str
+):
+    """However the names of the revisions sort."""
+    await start_kept(lab, instances=3, groups=1)
+    await lab.set_image(third, parts=("entryTemplate",))
+    await lab.run(90)
+    refuse_pods(lab)
+    await lab.set_image("engine:9", parts=("entryTemplate",))
+    await lose_kept(lab, "x-0-decode-0-0")
+    assert image_of(lab, "x-0-decode-0-0") == "engine:1"
+    assert image_of(lab, "x-0-decode-1-0") == "engine:9"
+
+
+async def start_two(lab: ServingLab, **second: Any) -> None:
+    """Two roles, ``a`` with a partition of one instance; both roll to ``engine:2``."""
+    roles = role("a", 3, 0, partition=1), role("b", 2, 0, **second)
+    await start(lab, *roles, replicas=1, rolloutStrategy={"type": "RoleRollingUpdate"})
+    for index in range(2):
+        await lab.set_image("engine:2", index, parts=("entryTemplate",))
+    await lab.run(120)
+
+
+async def test_an_undo_of_one_role_changes_no_kept_instance_of_the_other(lab: ServingLab):
+    await start_two(lab, partition=1)
+    refuse_pods(lab)
+    await lab.set_image("engine:1", 0, parts=("entryTemplate",))
+    await lose_kept(lab, "x-0-a-0-0", "x-0-b-0-0")
+    found = {name: image_of(lab, name) for name in lab.pods()}
+    old, new = "engine:1", "engine:2"
+    assert found == {
+        "x-0-a-0-0": old,
+        "x-0-a-1-0": old,
+        "x-0-a-2-0": old,
+        "x-0-b-0-0": old,
+        "x-0-b-1-0": new,
+    }
+
+
+async def test_roles_whose_kept_instances_have_different_revisions_have_them_back(
+    lab: ServingLab,
+):
+    """The partition of the second role is set after that role has rolled."""
+    await start_two(lab)
+    await lab.set_field("/spec/template/roles/1/partition", 1)
+    await lab.run(30)
+    for index in range(2):
+        await lab.set_image("engine:3", index, parts=("entryTemplate",))
+    await lab.run(120)
+    await lose(lab, "x-0-a-0-0")
+    await lose(lab, "x-0-b-0-0")
+    assert {name: image_of(lab, name) for name in lab.pods()} == {
+        "x-0-a-0-0": "engine:1",
+        "x-0-a-1-0": "engine:3",
+        "x-0-a-2-0": "engine:3",
+        "x-0-b-0-0": "engine:2",
+        "x-0-b-1-0": "engine:3",
+    }

@@ -40,11 +40,20 @@ class Context:
     base: str  # the revision that protected units are made from; empty: unknown
     failures: Mapping[Line, tuple[Failure, ...]] = field(default_factory=dict)
     forged: frozenset[str] = frozenset()  # stored revisions that hold another template
+    kept: Mapping[str, str] = field(default_factory=dict)  # by role, as noted: see kept_revisions
 
     @property
     def rolls_by_role(self) -> bool:
         """Whether each role rolls by itself, within its groups."""
         return self.spec.rollout == ROLE_ROLLING
+
+    def find_base(self, role: str) -> str:
+        """The revision of new instances below the partition of a role; empty: the target."""
+        noted, target = self.kept.get(role, ""), self.target
+        key = noted if noted in self.templates or target.has_revision(noted) else self.base
+        is_target = target.has_revision(key) or key in target.same_roles.get(role, ())
+        is_known = any(each.name == role for each in self.templates.get(key, ()))
+        return key if self.rolls_by_role and is_known and not is_target else ""
 
 
 Lost = Mapping[str, tuple[str, ...]]  # members gone, by incarnation
@@ -86,7 +95,7 @@ def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
             role.name,
             role.replicas,
             _find_target(context, revision, role.name),
-            base=_find_base(context, role.name),
+            base=context.find_base(role.name),
         )
         for role in _find_roles(context, revision, (), is_protected=False)
     )
@@ -113,13 +122,6 @@ def list_podless(
 def _find_target(context: Context, revision: str, role: str) -> str:
     """The revision that instances of a role should reach, in a group of this revision."""
     return context.target.role_hashes.get(role, "") if context.rolls_by_role else revision
-
-
-def _find_base(context: Context, role: str) -> str:
-    """The revision of new instances below the partition of a role; empty: the target."""
-    known = context.templates.get(context.base, ())
-    is_known = context.rolls_by_role and any(each.name == role for each in known)
-    return context.base if is_known else ""
 
 
 def list_edited(groups: Iterable[Group]) -> Iterator[Instance]:
@@ -202,7 +204,7 @@ def _read_role(
         revision=_find_target(context, revision, line.role),
         instances=instances,
         lost=_find_lost_entries(context, line, pods, lost),
-        base=_find_base(context, line.role),
+        base=context.find_base(line.role),
         failures=context.failures.get(line, ()),
     )
 
@@ -220,7 +222,7 @@ def _find_size(context: Context, asked: RoleSpec | None, pods: list[ServingPod])
     if made_from is None and not all(
         context.target.has_role(read_mark(pod.metadata.labels)) for pod in pods
     ):
-        made_from = context.templates.get(context.base)
+        made_from = context.templates.get(context.find_base(asked.name))
     made_from = made_from or ()
     return next((role.size for role in made_from if role.name == asked.name), asked.size)
 

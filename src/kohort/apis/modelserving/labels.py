@@ -74,6 +74,8 @@ RESTARTS = "kohort.dev/restarts"  # on a revision: failures, so that waits outli
 SERVED = "kohort.dev/served"  # on a revision: all groups were ready on it
 TEMPLATE_HASH = "kohort.dev/template-hash"  # on a revision: our hash of its roles
 ROLE_HASHES = "kohort.dev/role-hashes"  # on a revision: by role, the hashes that its pods may carry
+# On the revision in force: by role, the revision of the instances that its partition keeps.
+KEPT_REVISIONS = "kohort.dev/kept-revisions"
 
 # Variables.
 GROUP_SIZE_VARIABLE = "GROUP_SIZE"
@@ -156,6 +158,13 @@ KEYS = (
     Key(SERVED, ANNOTATION, "ControllerRevisions", "true if all groups were ready on it", _NOW),
     Key(TEMPLATE_HASH, ANNOTATION, "ControllerRevisions", "Kohort's hash of its roles", _NOW),
     Key(ROLE_HASHES, ANNOTATION, "ControllerRevisions", "JSON: hashes by role", _NOW),
+    Key(
+        KEPT_REVISIONS,
+        ANNOTATION,
+        "ControllerRevisions",
+        "JSON: by role, the revision of the instances that its partition keeps",
+        _NOW,
+    ),
     Key(GROUP_SIZE_VARIABLE, VARIABLE, "containers", "pods of the role instance", UPSTREAM),
     Key(ENTRY_ADDRESS_VARIABLE, VARIABLE, "containers", "entry pod.namespace", UPSTREAM),
     Key(WORKER_INDEX_VARIABLE, VARIABLE, "containers", "0 for the entry, then workers", UPSTREAM),

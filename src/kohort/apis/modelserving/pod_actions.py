@@ -119,7 +119,7 @@ class PodActions:
 
     def _fill(self, group: Group, name: str, instance: Instance) -> Iterator[Action]:
         """Create the members that an instance lacks, from the instance's own revision."""
-        revision = self._revision_of(instance)
+        revision = self._revision_of(instance, name)
         role = find_role(self.reading.memory.context, revision, name)
         if role is None:
             return
@@ -133,14 +133,15 @@ class PodActions:
         for index in range(1, role.size):
             yield from self._make(place, index, revision, entry.uid)
 
-    def _revision_of(self, instance: Instance) -> str:
+    def _revision_of(self, instance: Instance, role: str) -> str:
         """The revision label of an instance's pods; another client may have changed some."""
         context = self.reading.memory.context
         told = [member.revision for member in instance.members]
         known = (
             key for key in told if key in context.templates or context.target.has_revision(key)
         )
-        return next(known, context.base or (told[0] if told else ""))
+        base = context.find_base(role) if context.rolls_by_role else context.base
+        return next(known, base or (told[0] if told else ""))
 
     def _make_whole(self, place: InstancePlace, revision: str) -> Iterator[Action]:
         """Create the entry of an instance; its workers follow with the uid of the new pod."""

@@ -30,6 +30,7 @@ from kohort.apis.modelserving.groups import (
     make_roles,
     read_group,
 )
+from kohort.apis.modelserving.kept_revisions import read_kept
 from kohort.apis.modelserving.lost_revisions import find_lost
 from kohort.apis.modelserving.plugins.chain import PluginFailure
 from kohort.apis.modelserving.pod_facts import ServingPod
@@ -208,6 +209,7 @@ def _make_context(body: bytes, revisions: tuple[bytes, ...], marks: frozenset[Po
         base=base,
         failures={line: tuple(known) for line, known in by_line.items()},
         forged=forged,
+        kept=read_kept(serving, stored, target),
     )
 
 

@@ -18,10 +18,16 @@ from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.adopted_objects import adopt_objects
 from kohort.apis.modelserving.gang_actions import GangActions
+from kohort.apis.modelserving.kept_revisions import find_kept
 from kohort.apis.modelserving.pod_actions import PodActions
 from kohort.apis.modelserving.put_back import put_revisions_back
 from kohort.apis.modelserving.read import Memory
-from kohort.apis.modelserving.revision import StoredTemplate, make_revision, next_number
+from kohort.apis.modelserving.revision import (
+    StoredTemplate,
+    make_revision,
+    next_number,
+    write_kept,
+)
 from kohort.apis.modelserving.service_actions import list_service_actions
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.kinds import CONTROLLER_REVISION
@@ -54,7 +60,8 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     target = memory.context.target
     if not target.is_stored:
         number = next_number(memory.templates)
-        body = make_revision(snapshot.root, target.revision, number, target.accepted)
+        kept = find_kept(memory.context, reading.observed.groups)
+        body = make_revision(snapshot.root, target.revision, number, target.accepted, kept)
         why = f"revision {target.revision} is not stored"
         is_first = not memory.stored and not reading.observed.groups
         rest = tuple(_list_first(snapshot, reading, plan)) if is_first else ()
@@ -64,6 +71,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
         return
     yield from make_again((template.revision, whole) for template, whole in memory.lost)
     yield from put_revisions_back(snapshot, memory.stored)
+    yield from _note_kept(snapshot, reading)
     yield from _note_failures(snapshot, reading, plan)
     gangs = GangActions(snapshot, reading, plan)
     pods = PodActions(snapshot, reading, plan, gangs)
@@ -106,6 +114,19 @@ def _remove_forged(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
             yield Delete(
                 kind, metadata.namespace, metadata.name, metadata.uid, why=why, undoes=undoes
             )
+
+
+def _note_kept(snapshot: Snapshot, reading: Reading[Memory]) -> Iterator[Action]:
+    """Note on the revision in force what the partitions of roles keep."""
+    memory = reading.memory
+    whole = _find_stored(memory, memory.context.target.revision)
+    if whole is None:
+        return
+    kept = find_kept(memory.context, reading.observed.groups)
+    text = write_kept(kept) if kept else None
+    if whole.metadata.annotations.get(labels.KEPT_REVISIONS) != text:
+        why = "what the partitions of roles keep has changed"
+        yield _annotate(snapshot, whole, {labels.KEPT_REVISIONS: text}, why)
 
 
 def _note_failures(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:

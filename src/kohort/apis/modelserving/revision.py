@@ -49,6 +49,7 @@ class StoredTemplate:
     number: int
     roles: list[Object]
     role_hashes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of pods, by role
+    kept: Mapping[str, str] = field(default_factory=dict)  # by role: see kept_revisions
 
 
 def normalise_role(role: Object) -> Object:
@@ -89,7 +90,8 @@ def find_template(revision: Object) -> StoredTemplate | None:
         data = data.get("data")
     if not key or not isinstance(data, list) or not all(isinstance(r, dict) for r in data):
         return None
-    return StoredTemplate(key, int(revision.get("revision") or 0), data, _read_hashes(revision))
+    hashes, kept = _read_hashes(revision), _read_kept(revision)
+    return StoredTemplate(key, int(revision.get("revision") or 0), data, hashes, kept)
 
 
 def find_key(revision: Object) -> str:
@@ -110,14 +112,20 @@ def next_number(stored: Iterable[StoredTemplate]) -> int:
 
 
 def make_revision(
-    serving: Object, revision: str, number: int, role_hashes: Mapping[str, Iterable[str]]
+    serving: Object,
+    revision: str,
+    number: int,
+    role_hashes: Mapping[str, Iterable[str]],
+    kept: Mapping[str, str] | None = None,
 ) -> Object:
     """The ControllerRevision that stores the current template under this name.
 
     It lists the hashes that pods of each role may carry: an unchanged role keeps pods of older
-    revisions, whose own ControllerRevisions are deleted.
+    revisions, whose own ControllerRevisions are deleted. What the partitions of roles keep is noted
+    where there are any.
     """
     roles = roles_of(serving)
+    notes = {labels.KEPT_REVISIONS: write_kept(kept)} if kept else {}
     return {
         "apiVersion": CONTROLLER_REVISION.api_version,
         "kind": CONTROLLER_REVISION.name,
@@ -128,6 +136,7 @@ def make_revision(
             "annotations": {
                 labels.TEMPLATE_HASH: hash_roles(roles),
                 labels.ROLE_HASHES: write_hashes(role_hashes),
+                **notes,
             },
             "ownerReferences": [owner_reference(serving)],
         },
@@ -142,15 +151,29 @@ def write_hashes(role_hashes: Mapping[str, Iterable[str]]) -> str:
     return orjson.dumps(listed, option=orjson.OPT_SORT_KEYS).decode()
 
 
+def write_kept(kept: Mapping[str, str]) -> str:
+    """Revisions by role, as an annotation holds them."""
+    return orjson.dumps(dict(kept), option=orjson.OPT_SORT_KEYS).decode()
+
+
 def _read_hashes(revision: Object) -> dict[str, tuple[str, ...]]:
-    try:
-        found: Any = orjson.loads(annotations_of(revision).get(labels.ROLE_HASHES, "{}"))
-    except ValueError:
-        return {}
-    if not isinstance(found, dict):
-        return {}
+    found = _read_note(revision, labels.ROLE_HASHES)
     lists = {role: hashes for role, hashes in found.items() if isinstance(hashes, list)}
     return {role: tuple(map(str, hashes)) for role, hashes in lists.items()}
+
+
+def _read_kept(revision: Object) -> dict[str, str]:
+    found = _read_note(revision, labels.KEPT_REVISIONS)
+    return {role: key for role, key in found.items() if isinstance(key, str)}
+
+
+def _read_note(revision: Object, key: str) -> dict[str, Any]:
+    """An annotation of JSON by role; nothing if it is unreadable."""
+    try:
+        found: Any = orjson.loads(annotations_of(revision).get(key, "{}"))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 # Every reconcile needs these, and templates seldom change.
