@@ -13,6 +13,7 @@ from kohort.apis.inferenceservice.handover import (
     plan_handover,
     turn_services,
 )
+from kohort.apis.inferenceservice.objects.owned import FIELD_MANAGER
 from kohort.apis.inferenceservice.read import find_serving
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.cluster.actions import Delete
@@ -50,6 +51,20 @@ def test_services_go_on_selecting_what_they_selected():
     assert kept.find(SERVICE, "chat-engine")["spec"]["selector"] == {"app": "chat-engine"}
     wanted = new.find(SERVICE, "chat-engine")["spec"]["selector"]
     assert wanted["ray.io/node-type"] == "head"
+
+
+def test_a_kept_service_claims_no_field_that_the_api_server_set():
+    """Else the operator owns its address, and has to write once more to give that up."""
+    held = OLD[SERVICE]["chat-engine"]
+    entry = {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": {"f:spec": {"f:a": {}}}}
+    former = {"manager": "manager", "operation": "Update", "fieldsV1": {"f:spec": {"f:b": {}}}}
+    metadata = {**held["metadata"], "managedFields": [entry, former]}
+    assigned = {"clusterIP": "10.0.0.7", "sessionAffinity": "None"}
+    stored = {**held, "metadata": metadata, "spec": {**held["spec"], **assigned, "a": 1, "b": 2}}
+    existing = {**OLD, SERVICE: {"chat-engine": stored}}
+    new = planned(rbg(), model(), multi_node(), existing=existing)
+    kept = hold_services(new, plan_handover(new, existing, {})).find(SERVICE, "chat-engine")["spec"]
+    assert kept == {**held["spec"], "a": 1, "b": 2}
 
 
 def test_then_services_select_the_new_pods_and_the_old_workload_still_stays():

@@ -14,11 +14,13 @@ a component also asks for the label ``app`` meanwhile, which such workers do not
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from kohort.apis.carriers.desired import list_owners
 from kohort.apis.inferenceservice import kinds, labels, names
 from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects, read_text
 from kohort.apis.inferenceservice.kinds import WORKLOADS
 from kohort.apis.inferenceservice.objects.deployments import app_of
+from kohort.apis.inferenceservice.objects.owned import FIELD_MANAGER, FORMER_MANAGERS
 from kohort.apis.inferenceservice.objects.services import select_pods
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.apis.inferenceservice.strategies.strategy import Existing
@@ -41,6 +43,8 @@ _FRONT = (
     kinds.SCALED_OBJECT,
     BUDGET,
 )
+# The managers whose fields of a Service go with an apply that lacks them.
+_APPLIERS = frozenset((FIELD_MANAGER, *FORMER_MANAGERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +239,15 @@ def _differs(plan: ServicePlan, existing: Existing, name: str) -> bool:
 
 
 def _keep_services(plan: ServicePlan, existing: Existing) -> Iterator[tuple[str, Object]]:
+    """The specs of existing Services, without what the API server and other clients set."""
     for name in _wanted_services(plan):
-        spec = read_object(_find_service(existing, name) or {}, "spec")
+        found, wanted = _find_service(existing, name) or {}, plan.find(SERVICE, name) or {}
+        spec = {
+            key: value
+            for key, value in read_object(found, "spec").items()
+            if key in read_object(wanted, "spec")
+            or _APPLIERS.intersection(list_owners(found, "spec", key))
+        }
         if spec:
             yield name, spec
 
