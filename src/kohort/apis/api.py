@@ -104,9 +104,8 @@ class Snapshot:
     root: Object
     children: Mapping[Kind, tuple[Any, ...]]
     nodes: Nodes = NO_NODES
-    lost: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # members gone, by incarnation
+    # Members that are gone, by incarnation.
+    lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()  # fields that the API server did not keep
     settings: Settings = DEFAULTS
     absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, with the remedy
@@ -116,8 +115,7 @@ class Snapshot:
     tiers: Mapping[str, Tiers] = field(default_factory=dict)  # by the name of the dialect
     # What the tiers were read from; without dialects whose objects the operator cannot see.
     tier_objects: Mapping[str, TierObjects] = field(default_factory=dict)
-    # Fields of gang objects that the API server dropped; a kind that the operator has not yet
-    # written is missing here.
+    # Fields of gang objects that the API server dropped, of kinds that the operator has written.
     pruned: Mapping[Kind, frozenset[str]] = field(default_factory=dict)
     # Status fields with a wrong type: the root lacks them, and the next write removes them.
     stray: tuple[str, ...] = ()
@@ -285,6 +283,8 @@ class Delegation:
 
     # A workload as its own controller leaves it when all its pods are ready.
     make_ready: Callable[[Kind, Object], Object]
+    # The next workload that an autoscaler will scale, with its new replicas, and why.
+    scale: Callable[[Mapping[Kind, Mapping[str, Object]]], tuple[Kind, Object, str] | None]
     list_strategies: Callable[[], tuple[str, ...]]
     put_strategy: Callable[[Object, str], Object]  # the object as one that asks for a strategy
 

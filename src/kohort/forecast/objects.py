@@ -2,9 +2,10 @@
 The forecast for an API whose workloads other controllers run: created, changed, deleted objects.
 
 Read, plan, render, write the actions into objects that exist only here, and begin again. When
-nothing is left to write, all workloads become ready, and the objects that wait for them are
-written next. A step ends there, as in every forecast. Pods stay as they are: only the status of
-their workloads counts.
+nothing is left to write, autoscalers bring workloads within their bounds, and what follows from
+that is written. Then all workloads become ready, and the objects that wait for them are written
+next. A step ends there, as in every forecast. Pods stay as they are: only the status of their
+workloads counts, and the load stays as it is.
 """
 
 from collections.abc import Mapping
@@ -72,8 +73,9 @@ def forecast_objects(api: Api, snapshot: Snapshot, moment: datetime) -> ObjectFo
         strategy = api.name_strategy(reading)
         decided = plan(reading.workload, reading.observed, moment.timestamp())
         actions = api.render(seen, reading, decided)
-        moves += [cluster.apply(action) for action in actions]
-        if actions:
+        written = [cluster.apply(action) for action in actions] or cluster.scale()
+        moves += written
+        if written:
             continue
         if moves:
             steps.append(ObjectStep(len(steps) + 1, tuple(moves), cluster.list_objects()))
@@ -131,6 +133,18 @@ class _Objects:
         self._made += 1
         known = {"uid": f"made-{self._made}", "resourceVersion": "1", "generation": 1}
         return {**obj, "metadata": {**obj["metadata"], **known}}
+
+    def scale(self) -> list[ObjectMove]:
+        """Let one autoscaler scale its workload, if one would."""
+        assert self._api.delegation is not None
+        scaled = self._api.delegation.scale(self._held)
+        if scaled is None:
+            return []
+        kind, obj, why = scaled
+        generation = int(obj["metadata"].get("generation") or 1) + 1
+        metadata = {**obj["metadata"], "generation": generation}
+        self._held[kind][name_of(obj)] = {**obj, "metadata": metadata}
+        return [ObjectMove(Move.UPDATE, kind.name, name_of(obj), why)]
 
     def make_ready(self) -> bool:
         """Make all workloads ready; returns whether that changed anything."""
