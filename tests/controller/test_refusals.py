@@ -1,9 +1,18 @@
 """Which requests are not sent again: those that the server has refused, and no others."""
 
+import pytest
+
 from kohort.cluster.actions import Create, Delete, Patch
+from kohort.cluster.errors import AlreadyExists, ClusterError, Conflict, InternalError, Invalid
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Address
-from kohort.controller.refusals import RETRY_SECONDS, Refusals
+from kohort.controller.execute import Outcome, Result
+from kohort.controller.refusals import (
+    PATIENCE_SECONDS,
+    RETRY_SECONDS,
+    Refusals,
+    may_be_allowed,
+)
 
 POD = Kind("", "v1", "Pod", "pods")
 
@@ -27,7 +36,14 @@ def refuse(*actions: Create | Patch | Delete, tried_at: float | None = None) -> 
 def test_a_refused_request_is_known_whatever_the_words_for_it():
     refusals = refuse(make())
     assert refusals.knows(make(why="group 0 lacks it"))
-    assert refusals.message == "no it is missing"
+    assert refusals.message == "Pod a could not be created: no it is missing"
+
+
+def test_an_answer_that_names_its_object_stays_as_it_is():
+    for text in ('pods "a" is forbidden: no', "Pod a exists and lacks our labels"):
+        refusals = Refusals()
+        refusals.note(patch("1"), text)
+        assert refusals.message == text
 
 
 def test_a_refusal_for_one_object_says_nothing_of_another():
@@ -63,3 +79,50 @@ def test_what_may_become_free_is_tried_again_after_a_while():
     refusals.begin(b"wish", 5.0 + RETRY_SECONDS)
     assert not refusals.knows(make())
     assert refuse(make()).find_wait(0.0) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "is_allowed"),
+    [
+        ("ValidatingAdmissionPolicy 'p' with binding 'b' denied request: too late", True),
+        ('admission webhook "p" denied the request: too late', True),
+        ('Pod "a" is invalid: spec.containers: Required value', False),
+    ],
+)
+def test_what_a_policy_denies_may_be_allowed_later_whatever_its_code(said: str, is_allowed: bool):
+    outcome = Outcome(make(), Result.REFUSED, message=said, error=Invalid(said))
+    assert may_be_allowed(outcome) == is_allowed
+
+
+def fail(error: ClusterError, *, result: Result = Result.FAILED) -> Outcome:
+    return Outcome(patch("1"), result, message=error.message, error=error)
+
+
+def test_a_request_that_fails_is_told_of_when_it_has_failed_for_a_while():
+    refusals = Refusals()
+    refusals.note_failures([fail(InternalError("no answer"))], 5.0)
+    refusals.note_failures([fail(Conflict("locked"), result=Result.CONFLICT)], 20.0)
+    assert refusals.failing == ""
+    refusals.note_failures([fail(InternalError("no answer"))], 5.0 + PATIENCE_SECONDS)
+    assert refusals.failing == "Pod a could not be changed: no answer"
+    refusals.note_failures([Outcome(patch("1"), Result.DONE)], 6.0 + PATIENCE_SECONDS)
+    assert refusals.failing == ""
+
+
+def test_a_request_that_succeeded_in_between_has_not_failed_for_long():
+    refusals, failed = Refusals(), [fail(InternalError("no answer"))]
+    refusals.note_failures(failed, 5.0)
+    refusals.note_failures([], 10.0)
+    refusals.note_failures(failed, 5.0 + PATIENCE_SECONDS)
+    assert refusals.failing == ""
+
+
+def test_a_name_that_is_taken_until_its_object_has_gone_is_no_failure():
+    error = AlreadyExists('pods "a" already exists')
+    outcome = Outcome(
+        make(), Result.CONFLICT, message=f"{error}, and is being deleted", error=error
+    )
+    refusals = Refusals()
+    for elapsed in (0.0, 2 * PATIENCE_SECONDS):
+        refusals.note_failures([outcome], elapsed)
+    assert refusals.failing == ""

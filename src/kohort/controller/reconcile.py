@@ -56,7 +56,7 @@ from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 from kohort.model.workload import Workload
 from kohort.planning.plan import plan
-from kohort.views.health import Health, Word
+from kohort.views.health import WRITE_FAILS, Health, Word
 
 # No watch event announces that the API server serves a kind again while it has no objects.
 ABSENT_RECHECK_SECONDS = 30.0
@@ -160,7 +160,7 @@ class Reconciler:
         list_events, known = self._api.list_events, memory.warnings
         refused = list_events(snapshot, reading, decided, summary) if summary.failed else ()
         known.note_refusals(refused, now)
-        if is_judged(outcomes) or _is_seen(snapshot.root):
+        if is_judged(outcomes) or memory.refusals.failing or _is_seen(snapshot.root):
             status = self._status(_note_made(snapshot, summary), reading, decided, memory, now)
             await self._judge.read_warnings(snapshot, memory.probe_state, known, elapsed, moment)
             told = replace(snapshot, root={**snapshot.root, "status": status})
@@ -224,6 +224,7 @@ class Reconciler:
     def _learn(
         self, outcomes: list[Outcome], memory: Memory, elapsed: float, gangs: frozenset[Kind]
     ) -> None:
+        memory.refusals.note_failures(outcomes, elapsed)
         for outcome in outcomes:
             action = outcome.action
             is_done = outcome.result is Result.DONE
@@ -248,6 +249,8 @@ class Reconciler:
         root = {**snapshot.root, "status": status}
         if memory.refusals.message:
             return write_stall(root, "Refused", memory.refusals.message, now)
+        if memory.refusals.failing:
+            return write_stall(root, WRITE_FAILS, memory.refusals.failing, now)
         if snapshot.absent:
             message = next(iter(snapshot.absent.values()))
             return write_stall(root, "NotServed", message, now)

@@ -1,23 +1,30 @@
 """
-Requests that the API server has refused, by verb and address.
+Requests that the API server has refused, or that fail again and again, by verb and address.
 
 The operator does not send the same request again while the spec stays the same: it knows the
 answer. A request with another body for the same object is a new request. A name that another
 object holds may become free, a scheduler may open a queue, and a policy, a permission or what a
 webhook reads may change, without any watch event: the operator tries those again after a while.
+
+A request whose result is unknown, or that meets a conflict, is sent again with each reconcile. That
+is told only once it has gone on for a while: most such failures last for a moment.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from kohort.cluster.actions import Action, Create, Patch, address_of, verb_of
-from kohort.cluster.errors import BadRequest, Forbidden, Invalid
+from kohort.cluster.errors import AlreadyExists, BadRequest, Forbidden, Invalid
 from kohort.cluster.port import Address
 from kohort.controller.execute import Outcome, Result
 
 # A name that another object holds may become free without a watch event.
 RETRY_SECONDS = 30.0
-_DENIED = "denied the request"  # by a webhook, whatever code it chose
+# By a webhook or a ValidatingAdmissionPolicy, whatever code it chose.
+_DENIED = ("denied the request", "denied request")
+PATIENCE_SECONDS = 30.0
+_DONE = {"create": "created", "patch": "changed", "delete": "deleted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,8 @@ class Refusals:
     def __init__(self) -> None:
         self._held: dict[tuple[str, Address], _Refusal] = {}
         self._wish = b""
+        self._failing: dict[tuple[str, Address], tuple[float, str]] = {}
+        self.failing = ""  # the message of a request that has failed for a while
 
     def begin(self, wish: bytes, elapsed: float) -> None:
         """Drop the refusals of an earlier spec, and those that are due to be tried again."""
@@ -47,7 +56,19 @@ class Refusals:
 
     def note(self, action: Action, message: str, tried_at: float | None = None) -> None:
         """Note a refused request; with ``tried_at``, the operator tries it again later."""
-        self._held[_find_key(action)] = _Refusal(_find_asked(action), message, tried_at)
+        text = name_object(action, message)
+        self._held[_find_key(action)] = _Refusal(_find_asked(action), text, tried_at)
+
+    def note_failures(self, outcomes: Iterable[Outcome], elapsed: float) -> None:
+        """Note which requests of a reconcile failed, and since when each has done so."""
+        known = self._failing
+        self._failing = {
+            key: (known.get(key, (elapsed, ""))[0], name_object(outcome.action, outcome.message))
+            for outcome in filter(_is_failure, outcomes)
+            for key in (_find_key(outcome.action),)
+        }
+        late = (m for at, m in self._failing.values() if elapsed - at >= PATIENCE_SECONDS)
+        self.failing = next(late, "")
 
     def knows(self, action: Action) -> bool:
         """Whether the API server has refused this very request."""
@@ -79,13 +100,30 @@ def is_judged(outcomes: list[Outcome]) -> bool:
 
 def may_be_allowed(outcome: Outcome) -> bool:
     """Whether the API server may take a refused request later, though no watch event says so."""
-    is_denied = isinstance(outcome.error, Forbidden) or _DENIED in outcome.message
-    return outcome.result is Result.TAKEN or is_denied
+    is_denied = any(words in outcome.message for words in _DENIED)
+    is_taken = outcome.result is Result.TAKEN
+    return is_taken or is_denied or isinstance(outcome.error, Forbidden)
 
 
 def is_quota(outcome: Outcome) -> bool:
     """Whether a full ResourceQuota refused the action; it may have room later."""
     return isinstance(outcome.error, Forbidden) and "exceeded quota" in outcome.message
+
+
+def _is_failure(outcome: Outcome) -> bool:
+    """Whether the answer is an error that may pass; an object in deletion may hold a name long."""
+    is_failed = outcome.result is Result.FAILED or outcome.is_unknown
+    return is_failed and outcome.error is not None and not isinstance(outcome.error, AlreadyExists)
+
+
+def name_object(action: Action, message: str) -> str:
+    """The API server's answer with the name of the object, which not every answer contains."""
+    address = address_of(action)
+    named = f"{address.kind.name} {address.name}"
+    if named in message or f'"{address.name}"' in message:
+        return message
+    verb = "create" if isinstance(action, Patch) and action.makes else verb_of(action)
+    return f"{named} could not be {_DONE[verb]}: {message}"
 
 
 def _find_key(action: Action) -> tuple[str, Address]:

@@ -41,8 +41,6 @@ _EVENTS_MAX = 2
 _TIER = "; tier "  # where the embedded cluster's scheduler goes on to the next tier in its message
 # How a refusal names an object that has a name of ours and is not ours.
 _HOLDER = re.compile(r"(\w+) (\S+) exists and ")
-# A name that another object holds, a permission, a policy or a webhook: none is of the workload.
-_RETRIED = re.compile(r"already exists, and is | is forbidden: | denied the request\b")
 _CRASHES = (CRASH_LOOP, RESTARTED, "Error", "RunContainerError", "OOMKilled")
 
 
@@ -252,11 +250,6 @@ def find_holder(health: Health) -> str:
     return f"{found[1]} {found[2]}" if found else ""
 
 
-def is_refusal_retried(health: Health) -> bool:
-    """Whether the operator tries again by itself what the API server refused: that may change."""
-    return health.word is Word.STALLED and bool(_RETRIED.search(health.message))
-
-
 def is_tried_again(picture: Picture, health: Health, moment: datetime) -> bool:
     """
     Whether a verdict may be outdated, since its cause was last tried before that moment.
@@ -265,7 +258,7 @@ def is_tried_again(picture: Picture, health: Health, moment: datetime) -> bool:
     refused, without a change of the workload. Until then the old verdict stands.
     """
     if health.word is Word.STALLED:
-        return not picture.fault and bool(find_holder(health) or is_refusal_retried(health))
+        return not picture.fault and bool(find_holder(health) or health.is_tried_again)
     first = picture.stuck[0] if picture.stuck else None
     return first is not None and first.tried is not None and first.tried < moment
 

@@ -10,6 +10,7 @@ revision that cannot start, a node that fits, or a ConfigMap. A broken one does 
 its spec did not change. A stalled one was refused: nothing happens before the object is changed.
 """
 
+import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -26,6 +27,9 @@ from kohort.views.roles import list_role_lines
 from kohort.views.troubles import NODE_LOST, TERMINATING
 
 STALLED, BLOCKED = "Stalled", "Blocked"  # conditions
+WRITE_FAILS = "WriteFails"  # the reason of a stall: the operator tries again with backoff
+# A name that another object holds, a permission, a policy or a webhook: none is of the workload.
+_RETRIED = re.compile(r"already exists, and is | is forbidden: | denied (the )?request\b")
 _OBSERVED = "observedGeneration"
 OPERATOR_SILENT = "OperatorSilent"
 DEGRADED = "TopologyDegraded"
@@ -70,6 +74,12 @@ class Health:
     reason: str
     message: str
     since: datetime | None
+
+    @property
+    def is_tried_again(self) -> bool:
+        """Whether the operator tries again by itself what the API server refused."""
+        is_passing = self.reason == WRITE_FAILS or bool(_RETRIED.search(self.message))
+        return self.word is Word.STALLED and is_passing
 
 
 def judge(picture: Picture) -> Health:

@@ -18,7 +18,7 @@ from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 
 UPDATE_HELD, SWITCHING = "UpdateHeld", "Switching"
-_REFUSED = "FailedCreate"
+_REFUSED, _NOT_DELETED = "FailedCreate", "FailedDelete"
 _MORE = frozenset((UPDATE_HELD, SWITCHING))
 _OWN = frozenset(
     (
@@ -144,3 +144,6 @@ def _list_refused(summary: ExecutionSummary) -> Iterator[Notice]:
             name = f"{action.address.kind.name} {action.address.name}"
             text = f"{name} could not be written: {message}"
             yield Notice("Warning", _REFUSED, text[:1_000], "Create")
+        if isinstance(action, Delete):
+            text = f"{action.kind.name} {action.name} could not be deleted: {message}"
+            yield Notice("Warning", _NOT_DELETED, text[:1_000], "Delete")

@@ -14,9 +14,8 @@ from kohort.views.explain import (
     Finding,
     Rules,
     find_holder,
-    is_refusal_retried,
 )
-from kohort.views.health import Health, Word
+from kohort.views.health import WRITE_FAILS, Health, Word
 from kohort.views.members import PodExplanation
 from kohort.views.revision_differences import RevisionDifference
 from kohort.views.roles import RoleLine
@@ -67,8 +66,9 @@ def _fill(health: Health) -> str:
     """What the workload waits for, in words, where it waits for no member."""
     if holder := find_holder(health):
         return f"{holder}: it is tried again by itself when that is gone"
-    if is_refusal_retried(health):
-        return f"what refuses it: it is tried again by itself after {_RETRY_SECONDS} s"
+    if health.is_tried_again:
+        after = "soon" if health.reason == WRITE_FAILS else f"after {_RETRY_SECONDS} s"
+        return f"what refuses it: it is tried again by itself {after}"
     return _FILLERS.get(health.word, _UNTOLD)
 
 
