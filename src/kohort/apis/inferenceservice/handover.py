@@ -8,7 +8,9 @@ old workload and the objects around it. So one of the two always serves, whateve
 that the user adds is handled alike: it gets traffic when it is ready.
 
 Workers of several nodes may be ready while the model loads. So a Service that selects all pods of
-a component also asks for the label ``app`` meanwhile, which such workers do not have.
+a component also asks for the label ``app`` meanwhile, which such workers do not have. A role of a
+group may change between one node and several while the group stays: by that label its Services
+select the units of both forms.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,11 +19,12 @@ from dataclasses import dataclass, field, replace
 from kohort.apis.carriers.desired import list_owners
 from kohort.apis.inferenceservice import kinds, labels, names
 from kohort.apis.inferenceservice.assembly import ServicePlan
+from kohort.apis.inferenceservice.entry_pods import select_entries
 from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects, read_text
 from kohort.apis.inferenceservice.kinds import WORKLOADS
 from kohort.apis.inferenceservice.objects.deployments import app_of
 from kohort.apis.inferenceservice.objects.owned import FIELD_MANAGER, FORMER_MANAGERS
-from kohort.apis.inferenceservice.objects.services import select_pods
+from kohort.apis.inferenceservice.objects.services import LEADER, select_pods
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.cluster.kinds import AUTOSCALER, BUDGET, DEPLOYMENT, INGRESS, SERVICE
@@ -87,9 +90,11 @@ def plan_handover(
         why = f"{stays} Services select the new pods"
         return Handover(old, {}, why, frees_names=frees, old=old)
     turned = {
-        name: spec
+        name: _narrow(plan, existing, spec)
         for name, spec in _keep_services(plan, existing)
-        if _differs(plan, existing, name) and _find_front(plan, name) in late
+        if _differs(plan, existing, name)
+        and _find_front(plan, name) in late
+        and not _joins(plan, spec, name)
     }
     if not old and turned:
         fronts = ", ".join(sorted({_find_front(plan, name) for name in turned}))
@@ -109,6 +114,16 @@ def _narrow(plan: ServicePlan, existing: Existing, spec: Object) -> Object:
             if found and all(each.get(labels.APP) == mark for each in found):
                 return {**spec, "selector": {**selector, labels.APP: mark}}
     return spec
+
+
+def _joins(plan: ServicePlan, spec: Object, name: str) -> bool:
+    """Whether a Service of leaders is to select the single pods that replace them, too."""
+    wanted = read_object(read_object(plan.find(SERVICE, name) or {}, "spec"), "selector")
+    return any(
+        wanted == select_entries(config)
+        and read_object(spec, "selector") == {**select_pods(config), **LEADER}
+        for config in (plan.workload.configs.values() if plan.workload else ())
+    )
 
 
 def _list_templates(existing: Existing, component: ComponentType) -> Iterator[Object]:

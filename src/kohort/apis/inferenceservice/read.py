@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.inferenceservice.assembly import ServicePlan, plan_service
 from kohort.apis.inferenceservice.children import ServicePod, find_existing
+from kohort.apis.inferenceservice.entry_pods import changes_nodes, leave_out_workers
 from kohort.apis.inferenceservice.handover import (
     Handover,
     carry_replicas,
@@ -30,6 +31,7 @@ from kohort.apis.inferenceservice.status.readiness import (
 )
 from kohort.apis.inferenceservice.status.status import list_pods
 from kohort.apis.inferenceservice.strategies.registry import load_manager
+from kohort.apis.inferenceservice.strategies.role_based_group import NAME as RBG
 from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.apis.inferenceservice.units import read_observed, read_workload
 from kohort.apis.inferenceservice.updates import find_held, is_moved, stamp_workloads
@@ -71,6 +73,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         observed = read_observed(workload, resting, existing, found, {})
         return Reading(workload, observed, Memory(plan, existing, pods, held=held, is_moved=True))
     serves = find_serving(plan, existing, pods)
+    plan = leave_out_workers(plan, existing, pods)
     handover = plan_handover(plan, existing, serves)
     plan = hold_services(carry_replicas(plan, existing), handover)
     if held and handover.old and not handover.is_late:
@@ -113,5 +116,6 @@ def find_serving(
             config, workload, existing, list_pods(config, pods, existing), name
         ).is_true
         and has_ready_pod(config, workload, existing)
+        and not (workload.strategy == RBG and changes_nodes(config, existing))
         for component, config in plan.workload.configs.items()
     }
