@@ -111,8 +111,9 @@ def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
                 found.append(apply_made(action, desired.manager))
     found = _bind_later(found)
     ends = [each for each in found if isinstance(each, Delete)]
-    # Workloads go last: while one of the old form exists, the next plan knows what else is old.
-    is_late = any(each.kind not in WORKLOADS for each in ends)
+    # Beside a workload that keeps its spec, workloads go last: while one of the old form exists,
+    # the next plan knows what else is old. Otherwise a refused delete must not keep their GPUs.
+    is_late = bool(memory.held) and any(each.kind not in WORKLOADS for each in ends)
     for action in found:
         if not (is_late and isinstance(action, Delete) and action.kind in WORKLOADS):
             yield action

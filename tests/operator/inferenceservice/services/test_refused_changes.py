@@ -274,3 +274,15 @@ async def test_a_change_that_is_refused_once_is_made(lab: ServiceLab, case: Case
     await edit(lab, case)
     await serve_until(lab, lambda: is_done(lab, case, before), 60)
     assert refusing.refused == 1
+
+
+@pytest.mark.parametrize("kind", [AUTOSCALER, BUDGET, SERVICE, kinds.ROLE], ids=lambda k: k.name)
+async def test_old_workloads_go_though_what_stood_around_them_may_not(lab: ServiceLab, kind: Kind):
+    """Workloads hold GPUs; the objects around them may be deleted at any time after."""
+    case = Case(RAW, "DELETE", kind, (*annotate(MODE, RBG), *NO_ROUTER), "chat-router")
+    refusing = await begin(lab, case)
+    await edit(lab, case)
+    await serve_until(lab, lambda: not lab.all(DEPLOYMENT), 90)
+    await serve_until(lab, lambda: is_told(lab, str(ANSWERS[0]), f"{kind.name} chat-router"), 60)
+    refusing.left = 0
+    await serve_until(lab, lambda: lab.find(kind, "chat-router") is None, 60)

@@ -186,7 +186,10 @@ async def test_a_key_that_a_client_adds_to_a_selector_is_taken_away(lab: Service
     assert dict(lab.cluster.tried) == before
 
 
-async def test_workloads_of_the_old_form_go_after_what_stood_around_them(lab: ServiceLab):
+async def test_workloads_go_after_what_stood_around_them_where_the_new_form_keeps_its_spec(
+    lab: ServiceLab,
+):
+    """What stands around a workload that keeps its spec stays, too, once no other form is left."""
     await start(lab, service("engine", "router", mode=RAW))
     gone: list[tuple[str, str]] = []
 
@@ -202,6 +205,8 @@ async def test_workloads_of_the_old_form_go_after_what_stood_around_them(lab: Se
         {"op": "remove", "path": "/spec/router"},
     )
     await lab.edit("chat", *change, kind=KIND)
+    await lab.run(1)
+    await edit_runtime(lab, "engine:2")
     await lab.until(lambda: len(gone) == 3, 120)
     assert gone[0] == ("HorizontalPodAutoscaler", "chat-router")
     assert {kind for kind, _ in gone[1:]} == {"Deployment"}
