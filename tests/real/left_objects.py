@@ -3,7 +3,7 @@ Recorded objects of another controller, made again on a real control plane.
 
 The API server gives new uids, so owner references are written anew. A StatefulSet would make pods
 of its own; its pods are made first, without an owner, and it adopts them. Its revisions are made
-by its controller again.
+by its controller again; a pod that is written by hand gets the revision that this controller makes.
 """
 
 import json
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from operator_processes import eventually
+from set_revisions import sign_pods
 
 from control_plane import ControlPlane
 
@@ -177,7 +178,7 @@ def _make(plane: ControlPlane, objects: Sequence[Object]) -> Leftovers:
     own = [obj for obj in objects if obj["metadata"].get("namespace") == namespace]
     for obj in (obj for obj in objects if obj not in own):
         bring_beside(plane, obj)
-    left = Leftovers(plane, [obj for obj in own if not is_made_there(obj)])
+    left = Leftovers(plane, sign_pods(plane, [obj for obj in own if not is_made_there(obj)]))
     left.make()
     return left
 

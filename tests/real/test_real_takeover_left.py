@@ -1,9 +1,9 @@
 """
 What other controllers left is taken over and given back, on a real control plane.
 
-A few recordings of LeaderWorkerSet, kthena and RBG, and a service of OME written by hand, go the
-whole way at once, from stand-ins for all four. Then some writes of the commands fail. ``make
-test-real ARGS=--all-samples`` takes more recordings and fails every write.
+A few recordings of LeaderWorkerSet, kthena and RBG, and two services of OME written by hand, one of
+them on several nodes, go the whole way at once, from stand-ins for all four. Then some writes of
+the commands fail. ``make test-real ARGS=--all-samples`` takes more recordings and fails each write.
 """
 
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from takeover_failures import attempting, fail_both_ways
 from test_real_takeover_recorded import SHARED, list_cases
 
 from kohort.cluster.objects import Object
+from upstream_carriers import list_service_on_many_nodes
 from upstream_service import list_raw
 
 pytestmark = [
@@ -44,8 +45,8 @@ def user(
     """What all four left, and its user; each test gives it back as it was."""
     folder = tmp_path_factory.mktemp("left")
     is_thorough = bool(request.config.getoption("all_samples", default=False))
-    names, workloads = ("lws", "ms", "rbg", "isvc"), [*choose(is_thorough), list_raw()]
-    with left_by(folder, names, workloads) as found:
+    workloads = [*choose(is_thorough), list_raw(), list_service_on_many_nodes()]
+    with left_by(folder, ("lws", "ms", "rbg", "isvc"), workloads) as found:
         yield found
 
 

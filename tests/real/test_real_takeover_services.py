@@ -1,7 +1,8 @@
 """
 ``kohort takeover check`` of what OME leaves of a service, on a real control plane.
 
-The objects are written by hand. The control plane makes the pods of the Deployments itself.
+The objects are written by hand. The control plane makes the pods of the Deployments itself; those
+of the StatefulSets stay as they are written, since they name the revisions that it computes.
 """
 
 import json
@@ -13,6 +14,8 @@ import pytest
 from left_objects import Leftovers, bring, define
 
 from control_plane import ControlPlane, real_plane
+from kohort.cluster.objects import Object
+from upstream_carriers import list_service_on_many_nodes
 from upstream_service import list_multi_node, list_raw
 
 pytestmark = pytest.mark.real
@@ -30,9 +33,11 @@ def model_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPla
         yield found
 
 
-def check(left: Leftovers, plane: ControlPlane) -> tuple[list[tuple[str, str]], list[str], str]:
+def check(
+    left: Leftovers, plane: ControlPlane, apis: str = "isvc"
+) -> tuple[list[tuple[str, str]], list[str], str]:
     """The fields that would change, the pods that would restart, and all that was printed."""
-    where = ("--kubeconfig", str(plane.kubeconfig), "-n", left.namespace, "--apis", "isvc")
+    where = ("--kubeconfig", str(plane.kubeconfig), "-n", left.namespace, "--apis", apis)
     command = [sys.executable, "-m", "kohort", "takeover", "check", *where, "-o", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     report = json.loads(done.stdout)
@@ -66,13 +71,21 @@ def test_of_a_service_at_rest_only_our_marks_and_a_severity_would_change(
     left.remove()
 
 
+@pytest.mark.parametrize(
+    ("apis", "objects"),
+    [("isvc", list_multi_node()), ("lws,isvc", list_service_on_many_nodes())],
+    ids=["alone", "with-the-controller-of-its-sets"],
+)
 def test_of_a_service_on_many_nodes_selectors_that_are_too_wide_would_change_as_well(
-    model_plane: ControlPlane,
+    model_plane: ControlPlane, apis: str, objects: list[Object]
 ):
-    left = bring(model_plane, list_multi_node())
+    left = bring(model_plane, objects)
     before = left.uids()
+    assert sorted(name for name in before if name.startswith("lws-")) == [
+        *("lws-pd-decoder-0", "lws-pd-decoder-0-1", "lws-pd-engine-0", "lws-pd-engine-0-1")
+    ]
     assert len(before) == 5
-    changes, pods, text = check(left, model_plane)
+    changes, pods, text = check(left, model_plane, apis)
     fields = ("metadata.managedFields", "spec.selector[ome.io/inferenceservice]")
     assert changes == [
         ("Deployment/pd-router", STAMP),
