@@ -6,6 +6,7 @@ from group_lab import GroupLab, group, leader_worker, standalone, start
 from kohort.apis.rolebasedgroup import labels
 from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.objects import Object, name_of
+from kohort.simulator.stages import NEVER_READY
 
 IMAGE = "standalonePattern/template/spec/containers/0/image"
 TYPES = {"Deployment": DEPLOYMENT, "StatefulSet": STATEFUL_SET}
@@ -193,3 +194,29 @@ async def test_a_workload_that_is_being_deleted_is_not_written(lab: GroupLab, ki
     await lab.run(5)
     (found,) = lab.all(TYPES[kind])
     assert found["spec"]["template"]["spec"]["containers"][0]["image"] == "engine:1"
+
+
+@pytest.mark.parametrize("kind", TYPES)
+async def test_a_pause_where_nothing_is_to_be_updated_is_no_rollout(lab: GroupLab, kind: str):
+    """The hash of the role covers the pause, and its Deployment kept the old hash for ever."""
+    await start(lab, carried(standalone("router", 2), f"apps/v1/{kind}"))
+    await lab.set_field("/spec/roles/0/rolloutStrategy", {"rollingUpdate": {"paused": True}})
+    await lab.run(30)
+    status = lab.status()
+    assert status["roleStatuses"][0]["updatedReplicas"] == 2
+    said = {each["type"] for each in status["conditions"] if each["status"] == "True"}
+    assert said == {"Ready"}
+
+
+async def test_another_partition_of_a_role_that_waits_is_no_update(lab: GroupLab):
+    """A role that waits for another one got a partition of all its instances."""
+    router = standalone("router", 2, dependencies=["decode"])
+    await start(lab, standalone("decode", 1), carried(router))
+    silent = {"annotations": {NEVER_READY: "true"}}
+    await lab.set_field("/spec/roles/0/standalonePattern/template/metadata", silent)
+    await lab.until(lambda: not lab.is_ready())
+    await lab.set_field("/spec/roles/1/rolloutStrategy", {"rollingUpdate": {"partition": 1}})
+    await lab.run(30)
+    assert lab.status()["roleStatuses"][1]["updatedReplicas"] == 2
+    (found,) = lab.all(STATEFUL_SET)
+    assert found["spec"]["updateStrategy"]["rollingUpdate"]["partition"] == 1

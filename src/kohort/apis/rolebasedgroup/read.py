@@ -20,6 +20,7 @@ from kohort.apis.rolebasedgroup.instance_views import InstanceView, make_view
 from kohort.apis.rolebasedgroup.pod_facts import RolePod
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.roles import RoleSpec
+from kohort.apis.rolebasedgroup.set_actions import has_template
 from kohort.apis.strategy_choice import choose_strategy
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, is_leaving, labels_of, name_of, namespace_of, uid_of
@@ -165,10 +166,10 @@ def _own_delegates(snapshot: Snapshot, facts: GroupFacts) -> dict[str, Object]:
 
 
 def _read_delegate(role: DelegatedRole, found: Object | None) -> RoleInstances:
-    """A role by its workload's status, which is outdated if the workload has another role hash."""
+    """A role by its workload's status, which is outdated if the workload has another template."""
     spec = role.spec
     tally = read_tally(found) if found else Tally(0, 0, 0, 0, 0)
-    if found and labels_of(found).get(labels.role_revision(spec.name)) != role.hash:
+    if found and not has_template(role, found):
         tally = replace(tally, updated=0, updated_ready=0, is_seen=False, is_told=False)
     return RoleInstances(
         role=spec.name,

@@ -21,7 +21,12 @@ from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
 from kohort.apis.rolebasedgroup.objects.config import make_config_map, write_listed
 from kohort.apis.rolebasedgroup.objects.services import choose_name, make_service
 from kohort.apis.rolebasedgroup.objects.templates import CONFIG_FILE, RoleContext
-from kohort.apis.rolebasedgroup.objects.workloads import keep_selector, keep_template, make_workload
+from kohort.apis.rolebasedgroup.objects.workloads import (
+    TEMPLATE_PATHS,
+    keep_selector,
+    keep_template,
+    make_workload,
+)
 from kohort.apis.rolebasedgroup.revision import (
     GROUP_HISTORY,
     list_outdated,
@@ -200,7 +205,9 @@ class SetActions:
         elif found is not None and self._is_ours(found):
             held = found.decode()
             wanted = keep_selector(wanted, held)
-            is_kept = bool(role.lacks) or _waits_for_role(step) or _waits_whole(role, step, held)
+            waits = _waits_for_role(step) or _waits_whole(role, step)
+            # A version of the role that leaves its template as it is has nothing to wait for.
+            is_kept = bool(role.lacks) or (waits and not has_template(role, held))
             wanted = keep_template(wanted, held, role.spec.name) if is_kept else wanted
             yield from self._apply(kind, wanted, found)
             if role.spec.has_service:
@@ -317,10 +324,19 @@ def _waits_for_role(step: Step | None) -> bool:
     return step is not None and any(blocker.reason == ROLE for blocker in step.blockers)
 
 
-def _waits_whole(role: DelegatedRole, step: Step | None, held: Object) -> bool:
+def has_template(role: DelegatedRole, held: Object) -> bool:
+    """Whether an existing workload has the template of its role, whatever else has changed."""
+    if labels_of(held).get(labels.role_revision(role.spec.name)) == role.hash:
+        return True
+    if role.lacks:
+        return False  # the template cannot be made yet
+    changed = find_changes(make_workload(role.objects, role.hash, 0, 0), held, MANAGER)
+    return not any(path.startswith(TEMPLATE_PATHS) for path in changed)
+
+
+def _waits_whole(role: DelegatedRole, step: Step | None) -> bool:
     """Whether a Deployment, which has no partition, must not be told of the role's new template."""
-    is_told = labels_of(held).get(labels.role_revision(role.spec.name)) == role.hash
-    if role.spec.workload != DEPLOYMENT or is_told:
+    if role.spec.workload != DEPLOYMENT:
         return False
     if role.spec.rollout.is_paused:
         return True

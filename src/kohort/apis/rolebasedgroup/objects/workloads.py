@@ -14,6 +14,7 @@ from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object, labels_of, namespace_of, owner_reference
 
 _TEMPLATES = ("template", "leaderWorkerTemplate")
+TEMPLATE_PATHS = tuple(f"spec.{name}" for name in _TEMPLATES)
 _RECREATE, _NONE = "RecreateGroupOnPodRestart", "None"
 
 
