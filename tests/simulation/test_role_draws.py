@@ -13,6 +13,7 @@ from kohort.model.workload import Workload
 from kohort.planning import bounds
 from kohort.planning import plan as planning
 from kohort.simulation.faults import CATALOGUE
+from kohort.simulation.rolebasedgroup import carried_draws
 from kohort.simulation.rolebasedgroup.labels import (
     IN_PLACE,
     IN_PLACE_ONLY,
@@ -80,9 +81,9 @@ def test_seeds_draw_every_fault_that_roles_can_have():
 def test_every_kind_that_instances_need_is_drawn():
     watched = {watched.kind.name for watched in ROLE_BASED_GROUP.watched}
     written = {grant.kind.name for grant in ROLE_BASED_GROUP.writes if not grant.part}
-    # Other controllers carry these, and policies and gangs are made by users and schedulers.
-    others = {"Deployment", "StatefulSet", "LeaderWorkerSet", "CoordinatedPolicy", "PodGroup"}
-    assert written - others <= set(KINDS)
+    # Policies and gangs are made by users and schedulers.
+    others = {"CoordinatedPolicy", "PodGroup"}
+    assert written - others <= {*KINDS, *carried_draws.KINDS}
     assert set(KINDS) - watched == {"RoleBasedGroup"}
 
 

@@ -16,7 +16,7 @@ from kohort.cluster import kinds
 from kohort.simulation.checkers.truth import CHILDREN
 from kohort.simulation.faults import CATALOGUE
 from kohort.simulation.faults.catalogue import HARMLESS
-from kohort.simulation.known import find_simulated
+from kohort.simulation.known import find_simulated_of
 from kohort.simulation.run import MakeChecker, Outcome, simulate
 from kohort.simulation.scenario import NAME, Fault, Scenario
 from kohort.simulation.simulated_api import EARLIER
@@ -98,11 +98,20 @@ def _without_hash(kind: str, name: str) -> str:
 
 
 def _match_random(scenario: Scenario) -> Callable[[str], bool]:
-    """Whether a name is of an instance without an ordinal, or of its pod: no two runs share it."""
+    """
+    Whether a name is of an instance without an ordinal, or of its pod: no two runs share it.
+
+    A ReplicaSet is named by a hash of its template, and its pods by chance.
+    """
     roles = "".join(scenario.stateless.split())
     # A set by hand has the name of the workload, and no name of a role.
     found = re.compile(rf"{NAME}-([{roles}]-)?[a-z0-9]{{5}}(-.*)?") if roles else None
-    return lambda name: found is not None and found.fullmatch(name) is not None
+    pairs = (each.split() for each in scenario.carried.split(", ") if each)
+    deployed = "".join(name for name, kind in pairs if kind == kinds.DEPLOYMENT.name)
+    patterns = [found] if found else []
+    if deployed:
+        patterns.append(re.compile(rf"{NAME}-[{deployed}]-[a-z0-9]{{6,10}}(-[a-z0-9]{{5}})?"))
+    return lambda name: any(pattern.fullmatch(name) for pattern in patterns)
 
 
 def count_changes(
@@ -111,7 +120,7 @@ def count_changes(
     """How often each child was made and deleted, but for revisions that sets make themselves."""
     found: Counter[tuple[str, str, str]] = Counter()
     ours: set[str] = set()
-    simulated = find_simulated(outcome.scenario.api)
+    simulated = find_simulated_of(outcome.scenario)
     kept = {kind.name for kind in (*CHILDREN, *simulated.children)}
     kept -= {kind.name for kind in simulated.uncounted}
     is_random = _match_random(outcome.scenario)

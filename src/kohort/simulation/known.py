@@ -9,6 +9,7 @@ from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.modelserving.simulated import MODEL_SERVINGS
 from kohort.simulation.rolebasedgroup.simulated import ROLE_BASED_GROUPS
 from kohort.simulation.roleinstance.simulated import ROLE_INSTANCES
+from kohort.simulation.scenario import Scenario
 from kohort.simulation.simulated_api import SimulatedApi
 
 SIMULATED: dict[str, SimulatedApi] = {
@@ -26,6 +27,12 @@ SIMULATED: dict[str, SimulatedApi] = {
 
 class UnknownApi(KohortError):
     """An API that cannot be simulated."""
+
+
+def find_simulated_of(scenario: Scenario) -> SimulatedApi:
+    """The API of a scenario, with what the carriers of its roles need."""
+    found = find_simulated(scenario.api)
+    return found.carrying or found if scenario.carried else found
 
 
 def find_simulated(name: str) -> SimulatedApi:

@@ -21,7 +21,7 @@ from kohort.simulation.choices import Choices
 from kohort.simulation.fault_actions import apply_fault
 from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.harness import Harness
-from kohort.simulation.known import find_simulated
+from kohort.simulation.known import find_simulated_of
 from kohort.simulation.operator_processes import describe_error
 from kohort.simulation.scenario import NAME, Scenario
 from kohort.simulation.virtual_loop import Stuck, run_virtually
@@ -110,7 +110,7 @@ def _uncollected() -> Iterator[None]:
 async def _run_scenario(
     scenario: Scenario, harnesses: list[Harness], observers: Sequence[MakeChecker]
 ) -> None:
-    harness = await Harness.open(scenario, find_simulated(scenario.api))
+    harness = await Harness.open(scenario, find_simulated_of(scenario))
     harnesses.append(harness)
     checkers = _watch(harness, observers)
     harness.start()

@@ -77,6 +77,7 @@ class Scenario:
     stateless: str = ""  # roles whose instances have no ordinals
     drain: int = 0  # seconds between the end of serving and a change in place
     is_ordered: bool = False  # instances of a role come one by one
+    carried: str = ""  # roles that another controller makes the pods of: a StatefulSet
     form: str = ""  # the mode that a service asks for; empty: one workload for each component
     faults: tuple[Fault, ...] = ()
 

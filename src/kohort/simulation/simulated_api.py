@@ -81,6 +81,9 @@ class StatusFields:
     selector: str  # the status field with an autoscaler's selector; empty: the kind has no scale
     says_over: Callable[[Object], bool]  # whether a status says that a rollout is over
     available: str = "Available"  # the condition that says that all units serve
+    # The units of each role that serve, where other controllers count some of them, each in its
+    # time: then the counts of a status need not be of one moment.
+    count_by_role: "Callable[[Truth], dict[str, int]] | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,18 @@ class LineView:
     spares_lost: bool = False  # whether a pod that a user deletes takes no other along
     # Whether ordinals are only identities, and a partition keeps so many old units, whichever.
     is_stateless: bool = False
+    carried: "Carried | None" = None  # where another controller makes and takes down the units
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What the operator has written for a role whose units another controller makes."""
+
+    uid: str = ""  # of the object that was written; empty: there is none
+    asked: int = 0  # the units that it asks for
+    # The ordinals that it lets be updated to what the user asks for now.
+    told: frozenset[int] = frozenset()
+    contents: object = None  # what the user asks the pods of this role to run
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +185,8 @@ class SpecEdits:
     write_role_scale: Callable[[Object, int, int], Object]  # instances, of which role
     # Another object by which that role is scaled; None: there is none.
     find_scaled: "Callable[[Scenario, int], tuple[Kind, str] | None]" = lambda scenario, pick: None
+    # The rollout of a role stopped or let go on, where users can do that.
+    write_pause: Callable[[Object, int, bool], Object] = lambda workload, pick, is_paused: {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,3 +234,6 @@ class SimulatedApi:
     has_rollouts: bool = True  # whether a rollout strategy replaces its units
     # Whether the object of a unit has the template of a spec; its pods may still be old.
     is_told: "Callable[[Group, Object], bool]" = lambda unit, spec: True
+    # The same API in scenarios where other controllers make units; None: it is the same value.
+    carrying: "SimulatedApi | None" = None
+    carriers: tuple[Kind, ...] = ()  # the kinds whose controllers make units then

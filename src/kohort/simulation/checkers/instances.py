@@ -3,7 +3,8 @@ G1, G2, G3, G6, G7, G9, A5: instances of roles live and die as one; none goes wi
 
 The operator may delete a pod for these reasons: its group or its instance does not match the spec,
 there are too many, or a member failed and the policy restarts the instance or the whole group.
-Changes that the operator cannot have seen yet are not held against it.
+Changes that the operator cannot have seen yet are not held against it. Units that another
+controller makes and takes down are that controller's.
 """
 
 from collections.abc import Iterator
@@ -50,7 +51,7 @@ class Instances(Checker):
         if commit.kind in unit_kinds and commit.writer and is_taken(commit):
             self._check_deletion(commit)
         if commit.kind in (self.simulated.kind, *unit_kinds):
-            self._views = self.truth.lines()
+            self._views = [view for view in self.truth.lines() if view.carried is None]
             self._check_units(commit.at)
 
     def _units_of(self, pod: Object) -> Iterator[tuple[LineView, Group]]:

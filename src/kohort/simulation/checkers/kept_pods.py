@@ -29,7 +29,7 @@ class KeptPods(Checker):
         if commit.kind in unit_kinds and commit.writer and is_taken(commit):
             self._check_deletion(commit)
         if commit.kind in (self.simulated.kind, *unit_kinds):
-            self._views = self.truth.lines()
+            self._views = [view for view in self.truth.lines() if view.carried is None]
 
     def _check_deletion(self, commit: Commit) -> None:
         workload, old = self.truth.workload, commit.old

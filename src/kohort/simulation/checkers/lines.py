@@ -3,7 +3,8 @@ A1 to A4 and A6 for lines whose units the operator makes and deletes one by one.
 
 A line is the groups of a workload, or the instances of one role in one group. No object records how
 far a rollout has come, so each deletion is a decision of its own: it is judged by the state that
-the operator had seen at that moment.
+the operator had seen at that moment. Where another controller makes and takes down the units of a
+line, their number is that controller's promise, and is not judged here.
 """
 
 from collections import deque
@@ -61,7 +62,7 @@ class LineBudget(Checker):
             for watched in self._lines.values()
             if not watched.view.is_inner
         )
-        views = {view.name: view for view in self.truth.lines()}
+        views = {view.name: view for view in self.truth.lines() if view.carried is None}
         for name in [name for name in self._lines if name not in views]:
             del self._lines[name]
         for name, view in views.items():

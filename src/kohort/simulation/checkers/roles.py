@@ -4,6 +4,10 @@ G8: roles begin and are updated in their order, and none is further ahead than a
 Each write of the operator that gives up an old instance, or makes one more, is a decision. It is
 judged by the best state that the other roles had since its writer had last seen everything: what
 was ready then may have failed unseen, and later changes do not count.
+
+Where another controller makes the units of a role, the decision is what the operator writes for it:
+how many units it asks for, and which of them it lets be updated. Of the other roles the operator
+knows what such controllers count, so these have their time, too.
 """
 
 from collections import deque
@@ -31,6 +35,11 @@ class _RoleState:
     reached: int  # instances that there have been since fewer were wanted
     keeps_old: bool = False  # whether an instance stays old, since no policy lets it be updated
     first: int = 0  # the lowest ordinal that is measured
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether an instance exists, or another controller was asked to make some."""
+        return bool(self.view.units or (self.view.carried and self.view.carried.uid))
 
     @property
     def goal(self) -> int:
@@ -77,6 +86,8 @@ class Roles(Checker):
         self._begun: set[str] = set()
         self._reached: dict[str, int] = {}
         self._taken: dict[str, set[int]] = {}  # old instances that were given up
+        # Units that another controller was let update, and to what.
+        self._released: dict[str, tuple[object, set[int]]] = {}
         self._uid = ""
 
     def commit(self, commit: Commit) -> None:
@@ -87,7 +98,7 @@ class Roles(Checker):
         workload = self.truth.workload
         if workload is None or workload["metadata"]["uid"] != self._uid:
             self._uid = workload["metadata"]["uid"] if workload else ""
-            for held in (self._moments, self._begun, self._reached, self._taken):
+            for held in (self._moments, self._begun, self._reached, self._taken, self._released):
                 held.clear()
         if workload is None:
             return
@@ -95,9 +106,11 @@ class Roles(Checker):
         now = self._observe(commit.at, workload["spec"])
         if before is not None and commit.writer and commit.kind != kind:
             self._judge(commit, before, now)
-        self._begun |= {name for name, state in now.roles.items() if state.view.units}
+        self._begun |= {name for name, state in now.roles.items() if state.has_begun}
         self._moments.append(now)
         since = commit.at - self.scene.patience_with_parts
+        if self.simulated.carriers:
+            since -= self.scene.patience_with_parts
         while len(self._moments) > 1 and self._moments[1].at < since:
             self._moments.popleft()
 
@@ -121,18 +134,21 @@ class Roles(Checker):
         old = [unit for unit in view.units if unit not in new]
         highest = max((unit.ordinal + 1 for unit in view.units), default=0)
         told = [unit for unit in view.units if self.simulated.is_told(unit, spec)]
+        updated = {unit.ordinal for unit in told}
         if view.is_stateless:
             # The partition keeps a number of old instances, whichever they are.
             old, highest = old[view.policy.partition :], len(view.units)
         else:
             old = [unit for unit in old if unit.ordinal in held]
-            told = [unit for unit in told if unit.ordinal in measured]
+            updated = {unit.ordinal for unit in told if unit.ordinal in measured}
             new = [unit for unit in new if unit.ordinal in measured]
+        if view.carried is not None:
+            updated = set(view.carried.told.intersection(measured))
         reached = max(highest, self._reached.get(view.role, 0))
         self._reached[view.role] = reached = min(reached, view.policy.wanted)
         return _RoleState(
             view,
-            frozenset(unit.ordinal for unit in told),
+            frozenset(updated),
             sum(unit.is_ready for unit in new),
             any(not self._is_kept(unit, spec) for unit in old),
             reached,
@@ -149,6 +165,9 @@ class Roles(Checker):
             known = before.roles.get(name)
             if known is None:
                 continue
+            if state.view.carried is not None:
+                self._judge_carried(name, known, state, views)
+                continue
             held = {unit.ordinal: unit for unit in known.view.units}
             made = {unit.ordinal for unit in state.view.units} - set(held)
             if made:
@@ -160,13 +179,53 @@ class Roles(Checker):
                 self._check_order(name, views)
                 self._check_skew(name, state, views)
 
+    def _judge_carried(
+        self, name: str, known: _RoleState, state: _RoleState, views: list[_Moment]
+    ) -> None:
+        """Judge what a write asks of the controller that makes the units of a role."""
+        before, now = known.view.carried, state.view.carried
+        assert now is not None
+        if before is None or not now.uid:
+            return
+        contents, released = self._released.get(name, (None, set()))
+        if contents != now.contents:
+            released = set()
+        if before.uid != now.uid:
+            self._check_start(name, views)
+        elif new := self._find_old(state.view, views[-1].spec, now.told - before.told - released):
+            self._check_partition(name, new, views)
+            self._check_order(name, views)
+            self._check_skew(name, state, views)
+        self._released[name] = (now.contents, released | now.told)
+        if now.asked > (before.asked if before.uid == now.uid else 0):
+            self._check_growth(name, known, now.asked - 1, views)
+
+    def _find_old(self, view: LineView, spec: Object, ordinals: frozenset[int]) -> frozenset[int]:
+        """Those ordinals whose units are old, or missing while others of the role are old."""
+        old = {unit.ordinal for unit in view.units if self.simulated.is_old(unit, spec)}
+        new = {unit.ordinal for unit in view.units} - old if not view.is_stateless else set()
+        return ordinals - new if old else frozenset()
+
+    def _check_partition(self, name: str, ordinals: frozenset[int], views: list[_Moment]) -> None:
+        """A4: no unit is let go that the user's partition keeps, or all by a pause."""
+        held = [moment.roles[name].view.policy for moment in views if name in moment.roles]
+        least = min((policy.partition for policy in held), default=0)
+        if kept := sorted(ordinal for ordinal in ordinals if ordinal < least):
+            self.breach(f"A4: role {name}: {kept} may be updated, and the partition is {least}")
+
     def _list_seen(self, commit: Commit) -> list[_Moment]:
         """The moments that the writer may have seen when it decided."""
         seen = self.truth.find_seen(commit.writer)
         moments = list(self._moments)
         later = [moment for moment in moments if moment.at >= seen]
         earlier = [moment for moment in moments if moment.at < seen]
-        return [*earlier[-1:], *later]
+        found = [*earlier[-1:], *later]
+        if self.simulated.carriers:
+            # What other controllers count is older; what the user asks for is not.
+            since = seen - self.scene.patience_with_parts
+            specs = [moment.spec for moment in found]
+            found = [m for m in earlier[:-1] if m.at >= since and m.spec in specs] + found
+        return found
 
     def _list_given_up(self, spec: Object, known: _RoleState, now: _RoleState) -> Iterator[int]:
         """Instances that were old before a write, and are updated or gone after it."""

@@ -5,7 +5,7 @@ It was computed from a view, so it may be as old as the operator's patience; but
 must have been one moment, not longer ago, in which it was true.
 """
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 
 import orjson
@@ -26,7 +26,7 @@ class _Moment:
     """How many groups served from a time on, and whether all did and had the new template."""
 
     at: float
-    ready: int
+    ready: dict[str, int]  # by role, or all under one name
     is_whole: bool  # every wanted group served
     is_mixed: bool  # a group that should have the new template had another
 
@@ -82,9 +82,15 @@ class Status(Checker):
             and self.simulated.has_old_image(group, workload["spec"])
             for place, group in groups.items()
         )
-        count = self.simulated.status.count_ready(self.truth)
+        fields = self.simulated.status
+        count_all = fields.count_by_role or (lambda truth: {"": fields.count_ready(truth)})
+        count = count_all(self.truth)
         self._moments.append(_Moment(commit.at, count, is_whole, is_mixed))
-        since = commit.at - self.scene.patience - SLACK_SECONDS
+        # Where other controllers count units, the operator passes on what they say.
+        is_passed_on = bool(self.simulated.carriers)
+        lags = self.scene.patience_with_parts if is_passed_on else 0.0
+        patience = self.scene.patience + lags
+        since = commit.at - patience - SLACK_SECONDS
         while len(self._moments) > 1 and self._moments[1].at < since:
             self._moments.popleft()
 
@@ -108,12 +114,19 @@ class Status(Checker):
             if is_back and not self._has_jumped:
                 self.breach(f"T4: the time of {condition['type']} goes back")
 
+    def _find_most(self) -> int:
+        """The most units that a status may say to be ready: of each role the most of its time."""
+        counted = Counter[str]()
+        for moment in self._moments:
+            counted |= Counter(moment.ready)
+        return counted.total()
+
     def _check_claims(self, workload: Object) -> None:
         status = workload.get("status") or {}
         generation = workload["metadata"]["generation"]
         if status.get("observedGeneration", 0) > generation:
             self.breach("T1: the status has seen a generation that does not exist")
-        most = max(moment.ready for moment in self._moments)
+        most = self._find_most()
         fields = self.simulated.status
         said = fields.read_ready(status)
         if said > most:

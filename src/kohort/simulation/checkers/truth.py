@@ -105,6 +105,7 @@ class Marks:
     relabelled: set[str] = field(default_factory=set)
     replaced: set[str] = field(default_factory=set)  # they have another image
     moved: set[str] = field(default_factory=set)  # their labels name another place
+    images: dict[str, str] = field(default_factory=dict)  # that pods were made with, by uid
 
     def note(self, old: Object | None, new: Object | None, *, is_user: bool) -> None:
         """A pod was written."""
@@ -113,6 +114,7 @@ class Marks:
         uid = new["metadata"]["uid"]
         if old is None or old["metadata"]["uid"] != uid:
             self.origins[uid] = self.labels.revision_of(new)
+            self.images[uid] = image_of(new)
             return
         has_moved = self.labels.place_of(old) != self.labels.place_of(new)
         if is_user:
@@ -264,6 +266,10 @@ class Truth:
     def pods(self) -> list[Object]:
         """All pods of the workload."""
         return [pod for pod in self.objects[kinds.POD].values() if self.is_named(pod)]
+
+    def list_all(self, kind: Kind) -> list[Object]:
+        """All objects of a kind, none where it is not followed."""
+        return list(self.objects.get(kind, {}).values())
 
     def is_named(self, obj: Object | None) -> bool:
         """Whether an object carries the name of the workload."""

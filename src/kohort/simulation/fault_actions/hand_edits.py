@@ -10,6 +10,7 @@ from typing import Any
 
 from kohort.cluster import kinds
 from kohort.cluster.objects import Kind, Object
+from kohort.simulation.checkers.truth import controller_of
 from kohort.simulation.fault_actions.targets import find_child
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import FOREIGN_IMAGE, NAME, Fault, make_namesake
@@ -40,8 +41,23 @@ async def _strip_label(harness: Harness, fault: Fault) -> None:
         await harness.patch(kinds.POD, name, {"metadata": {"labels": {label: None}}})
 
 
+def _find_carrier(harness: Harness, pick: int) -> tuple[Kind, str, Object] | None:
+    """One of the objects whose controllers make units of the workload."""
+    owner = harness.truth.workload
+    held = [
+        (kind, name, obj)
+        for kind in harness.simulated.carriers
+        for name, obj in sorted(harness.truth.objects[kind].items())
+        if owner is not None and controller_of(obj) == owner["metadata"]["uid"]
+    ]
+    return held[pick % len(held)] if held else None
+
+
 async def _scale_child(harness: Harness, fault: Fault) -> None:
-    if harness.truth.leader_set is not None:
+    if found := _find_carrier(harness, fault.pick):
+        kind, name, _ = found
+        await harness.patch(kind, name, {"spec": {"replicas": 1 + fault.pick % 3}})
+    elif harness.truth.leader_set is not None:
         replicas = 1 + fault.pick % 3
         await harness.patch(kinds.STATEFUL_SET, NAME, {"spec": {"replicas": replicas}})
 
@@ -93,12 +109,30 @@ async def _restart_set(harness: Harness, fault: Fault) -> None:
 
 
 async def _set_image(harness: Harness, fault: Fault) -> None:
+    if carrier := _find_carrier(harness, fault.pick):
+        await _set_carried_image(harness, *carrier)
+        return
     name = _find_set(harness, fault)
     held = harness.truth.objects[kinds.STATEFUL_SET].get(name)
     if held is not None:
         containers: list[Any] = held["spec"]["template"]["spec"]["containers"]
         foreign = [{**container, "image": FOREIGN_IMAGE} for container in containers]
         await _edit_template(harness, fault, {"spec": {"containers": foreign}})
+
+
+async def _set_carried_image(harness: Harness, kind: Kind, name: str, held: Object) -> None:
+    await harness.patch(kind, name, {"spec": _with_foreign_images(held["spec"])})
+
+
+def _with_foreign_images(spec: Object) -> Object:
+    """A patch that gives the containers of each template in a spec another image."""
+    patch: Object = {}
+    for key, value in spec.items():
+        if key == "containers":
+            patch[key] = [{**container, "image": FOREIGN_IMAGE} for container in value]
+        elif isinstance(value, dict) and (inner := _with_foreign_images(value)):
+            patch[key] = inner
+    return patch
 
 
 async def _swap_set(harness: Harness, fault: Fault) -> None:

@@ -13,6 +13,8 @@ _PART_KINDS = {
     "Pod": kinds.POD,
     "StatefulSet": kinds.STATEFUL_SET,
     "ControllerRevision": kinds.CONTROLLER_REVISION,
+    "Deployment": kinds.DEPLOYMENT,
+    "ReplicaSet": kinds.REPLICA_SET,
     "Node": kinds.NODE,
 }
 REPEATS = 4

@@ -125,6 +125,19 @@ async def _hold(harness: Harness, fault: Fault) -> None:
     await _set_partition(harness, 0)
 
 
+async def _pause(harness: Harness, fault: Fault) -> None:
+    """Stop the rollout of a role; without a value it goes on after a while."""
+    await _set_pause(harness, fault, is_paused=True)
+    await asyncio.sleep(fault.seconds)
+    if not fault.value:
+        await _set_pause(harness, fault, is_paused=False)
+
+
+async def _set_pause(harness: Harness, fault: Fault, *, is_paused: bool) -> None:
+    write = harness.simulated.edits.write_pause
+    await harness.edit_workload(lambda workload: write(workload, fault.pick, is_paused))
+
+
 async def _set_partition(harness: Harness, partition: int) -> None:
     write = harness.simulated.edits.write_partition
     await harness.edit_workload(lambda workload: write(workload, partition))
@@ -156,6 +169,7 @@ ACTIONS = {
     "scale-role": _scale_role,
     "resize": _resize,
     "hold": _hold,
+    "pause": _pause,
     "recreate": _recreate,
     "metric": _set_metric,
     "switch": _switch,

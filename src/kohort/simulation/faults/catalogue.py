@@ -144,6 +144,13 @@ CATALOGUE["scale-role"] = FaultKind(
     is_edit=True,
     is_drawn=False,
 )
+CATALOGUE["pause"] = FaultKind(
+    ("F17",),
+    "the rollout of a role is paused, for a while or for good",
+    timed("pause", 2.0, 25.0),
+    is_edit=True,
+    is_drawn=False,
+)
 CATALOGUE["switch"] = FaultKind(
     ("F17",),
     "the user asks for the other form of a service",

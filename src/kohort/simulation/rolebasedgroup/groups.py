@@ -7,10 +7,16 @@ template into it, closes a gate, or deletes any of it: these writes are decision
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from kohort.cluster.objects import Object, is_leaving, labels_of
 from kohort.simulation.checkers.truth import Group, Truth, controller_of, image_of, is_ready
+from kohort.simulation.rolebasedgroup.carried import (
+    CarriedUnit,
+    find_carrier,
+    list_carried,
+    read_carried,
+)
 from kohort.simulation.rolebasedgroup.labels import (
     GATES,
     IN_PLACE_ONLY,
@@ -21,16 +27,17 @@ from kohort.simulation.rolebasedgroup.labels import (
     SET,
 )
 from kohort.simulation.rolebasedgroup.wishes import (
+    carrier_of,
     count_wanted,
     differs,
     find_role,
+    has_ordinals,
     is_stateless,
     manner_of,
     read_contents,
     read_role_policy,
     recovers,
     roles_of,
-    rolling_of,
     size_of,
     template_of,
 )
@@ -106,12 +113,15 @@ def _are_gates_open(pod: Object) -> bool:
     return all(held.get(gate) == "True" for gate in GATES)
 
 
+AnyUnit = RoleUnit | CarriedUnit
+
+
 class WholeGroup(Group):
     """The whole group, which never rolls: all instances of all roles."""
 
     __slots__ = ("units",)
 
-    def __init__(self, units: dict[str, list[RoleUnit]], wanted: dict[str, int]) -> None:
+    def __init__(self, units: Mapping[str, Sequence[AnyUnit]], wanted: dict[str, int]) -> None:
         self.units = units
         pods = [pod for own in units.values() for unit in own for pod in unit.pods]
         self.leader, self.workers, self.staying = pods[0], pods[1:], pods[1:]
@@ -141,11 +151,14 @@ def list_units(truth: Truth) -> Iterator[RoleUnit]:
             yield RoleUnit(place.group(1), instance, ordered, truth)
 
 
-def sort_units(truth: Truth) -> dict[str, list[RoleUnit]]:
-    """Instances by their roles, lowest first."""
-    found: dict[str, list[RoleUnit]] = {}
+def sort_units(truth: Truth) -> dict[str, list[AnyUnit]]:
+    """Instances, and units that other controllers make, by their roles, lowest first."""
+    found: dict[str, list[AnyUnit]] = {}
     for unit in list_units(truth):
         found.setdefault(unit.role, []).append(unit)
+    for role in roles_of((truth.workload or {}).get("spec")):
+        if carrier_of(role) is not None:
+            found[role["name"]] = [*list_carried(truth, role)]
     return {role: sorted(own, key=lambda unit: unit.ordinal) for role, own in found.items()}
 
 
@@ -182,7 +195,8 @@ def list_lines(truth: Truth) -> list[LineView]:
                 role=name,
                 after=tuple(role.get("dependencies") or ()),
                 spares_lost=True,
-                is_stateless=is_stateless(role),
+                is_stateless=not has_ordinals(role),
+                carried=read_carried(truth, role) if carrier_of(role) else None,
             )
         )
     return lines
@@ -195,8 +209,11 @@ def read_policy(workload: Object) -> Policy:
 
 def is_old(unit: Group, spec: Object) -> bool:
     """Whether an instance, or a pod of it, differs from its role in a spec."""
-    if not isinstance(unit, RoleUnit):
+    if isinstance(unit, WholeGroup):
         return any(is_old(each, spec) for own in _units_of(unit).values() for each in own)
+    if isinstance(unit, CarriedUnit):
+        return unit.is_old(spec)
+    assert isinstance(unit, RoleUnit)
     role = find_role(spec, unit.role)
     if role is None or unit.size != size_of(role):
         return True
@@ -204,7 +221,7 @@ def is_old(unit: Group, spec: Object) -> bool:
     return any(differs(held, asked) for held in (*unit.templates, *unit.pods))
 
 
-def _units_of(group: Group) -> dict[str, list[RoleUnit]]:
+def _units_of(group: Group) -> Mapping[str, Sequence[AnyUnit]]:
     assert isinstance(group, WholeGroup)
     return group.units
 
@@ -216,18 +233,23 @@ def has_old_image(group: Group, spec: Object) -> bool:
         if role is None:
             continue
         asked = image_of(template_of(role))
-        partition = int(rolling_of(role).get("partition") or 0)
+        partition = read_role_policy(role, len(units)).partition
         old = [unit for unit in units if any(image_of(pod) != asked for pod in unit.pods)]
+        if carrier_of(role) is not None:
+            old = [unit for unit in old if is_old(unit, spec)]
         kept = set(units[:partition])
         if is_stateless(role):
             kept = set(old[:partition])  # so many, whichever they are
-        if any(can_follow(unit, spec) for unit in old if unit not in kept):
+        # A running instance that cannot follow may be kept by its policy.
+        if any(carrier_of(role) or can_follow(u, spec) for u in old if u not in kept):
             return True
     return False
 
 
 def can_follow(unit: Group, spec: Object) -> bool:
     """Whether a running instance can be updated in place to its role in a spec."""
+    if isinstance(unit, CarriedUnit):
+        return False
     assert isinstance(unit, RoleUnit)
     role = find_role(spec, unit.role)
     if role is None or unit.size != size_of(role) or manner_of(role) == RECREATE_POD:
@@ -239,6 +261,8 @@ def can_follow(unit: Group, spec: Object) -> bool:
 
 def is_kept_old(unit: Group, spec: Object) -> bool:
     """Whether an instance stays old, since it cannot follow and may not be made anew."""
+    if isinstance(unit, CarriedUnit):
+        return False
     assert isinstance(unit, RoleUnit)
     role = find_role(spec, unit.role)
     is_only = role is not None and manner_of(role) == IN_PLACE_ONLY
@@ -247,6 +271,8 @@ def is_kept_old(unit: Group, spec: Object) -> bool:
 
 def is_told(unit: Group, spec: Object) -> bool:
     """Whether a RoleInstance has the template of a spec; its pods may still be old."""
+    if isinstance(unit, CarriedUnit):
+        return not unit.is_old(spec)
     assert isinstance(unit, RoleUnit)
     role = find_role(spec, unit.role)
     if role is None or unit.size != size_of(role):
@@ -261,7 +287,18 @@ def find_image(spec: Object) -> str:
 
 def count_ready(truth: Truth) -> int:
     """The instances of all roles that serve."""
-    return sum(unit.is_ready for unit in list_units(truth))
+    return sum(unit.is_ready for own in sort_units(truth).values() for unit in own)
+
+
+def count_by_role(truth: Truth) -> dict[str, int]:
+    """The units of each role that serve, or that the controller which makes them says to serve."""
+    found = {name: sum(u.is_ready for u in own) for name, own in sort_units(truth).items()}
+    for role in roles_of((truth.workload or {}).get("spec")):
+        if carrier := find_carrier(truth, role):
+            # A StatefulSet counts a pod that leaves until it has ended.
+            said = (carrier.get("status") or {}).get("readyReplicas") or 0
+            found[role["name"]] = max(found[role["name"]], said)
+    return found
 
 
 def is_in_place(pod: Object) -> bool:

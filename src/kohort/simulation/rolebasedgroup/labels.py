@@ -4,6 +4,7 @@ How the children of a RoleBasedGroup are labelled, for the checkers.
 Nothing of how the operator labels them is used here.
 """
 
+from kohort.cluster import kinds
 from kohort.cluster.objects import Kind
 from kohort.simulation.simulated_api import WorkloadLabels
 
@@ -16,12 +17,16 @@ HASH, STORED = "controller-revision-hash", "controller.kubernetes.io/hash"
 ORDER, RATIO = "kohort.dev/update-order", "kohort.dev/ratio"
 DRAIN = f"{PREFIX}inplace-update-grace-period-seconds"
 PATTERN, STATELESS = f"{PREFIX}role-instance-pattern", "Stateless"
+WORKLOAD_TYPE = f"{PREFIX}role-workload-type"
 GATES = ("InPlaceUpdateReady", "InstancePodReady")
 WORKLOAD = Kind(GROUP, VERSION, "RoleBasedGroup", "rolebasedgroups")
 SET = Kind(GROUP, VERSION, "RoleInstanceSet", "roleinstancesets")
 INSTANCE = Kind(GROUP, VERSION, "RoleInstance", "roleinstances")
 ADAPTER = Kind(GROUP, VERSION, "RoleBasedGroupScalingAdapter", "rolebasedgroupscalingadapters")
 POLICY = Kind(GROUP, VERSION, "CoordinatedPolicy", "coordinatedpolicies")
+LEADERS = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
+# The kinds that can carry a role, by name.
+CARRIERS = {kind.name: kind for kind in (kinds.STATEFUL_SET, kinds.DEPLOYMENT, LEADERS)}
 LABELS = WorkloadLabels(
     OWNER,
     HASH,

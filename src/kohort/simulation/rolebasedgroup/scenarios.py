@@ -18,8 +18,10 @@ from kohort.cluster.objects import Kind, Object
 from kohort.simulation.choices import Choices
 from kohort.simulation.faults.catalogue import CATALOGUE, list_failures
 from kohort.simulation.faults.draws import Draw, focus, of_part, of_watches, valued
+from kohort.simulation.rolebasedgroup.carried_draws import add_carriers, read_carried
 from kohort.simulation.rolebasedgroup.labels import (
     ADAPTER,
+    CARRIERS,
     IN_PLACE,
     IN_PLACE_ONLY,
     MODE,
@@ -32,8 +34,14 @@ from kohort.simulation.rolebasedgroup.labels import (
     RECREATE_POD,
     STATELESS,
     WORKLOAD,
+    WORKLOAD_TYPE,
 )
-from kohort.simulation.rolebasedgroup.wishes import pattern_of, roles_of, rolling_of
+from kohort.simulation.rolebasedgroup.wishes import (
+    carrier_of,
+    pattern_of,
+    roles_of,
+    rolling_of,
+)
 from kohort.simulation.scenario import NAME, PODS, Fault, Scenario, make_template
 from kohort.simulation.simulated_api import SpecEdits, Template
 
@@ -72,7 +80,7 @@ _OWN: dict[str, Draw] = {
     "namesake": valued("namesake", ("Pod", "Pod", "Service"), 4.0, 20.0),
     "relabel": valued("relabel", ("Service", "Pod", "place")),
 }
-# StatefulSets are no part of what is drawn.
+# What acts on StatefulSets; carried roles have some of these (``carried_draws``).
 NEVER = ("scale-child", "restart-set", "set-image", "swap-set", "scale", "cost")
 DRAWN_EDITS = (
     "roll",
@@ -93,7 +101,7 @@ def draw_scenario(seed: int) -> Scenario:
     """What this seed means."""
     choices = Choices(f"rbg/{seed}")
     scenario = _draw_workload(seed, choices)
-    return focus(replace(scenario, faults=_draw_faults(choices)))
+    return focus(add_carriers(replace(scenario, faults=_draw_faults(choices))))
 
 
 def _draw_workload(seed: int, choices: Choices) -> Scenario:
@@ -185,6 +193,8 @@ def _make_role(scenario: Scenario, name: str, instances: int, join: str, more: i
         "maxSurge": scenario.surge,
         "partition": min(scenario.role_partition, instances - 1),
     }
+    if read_carried(scenario.carried).get(name) == kinds.DEPLOYMENT.name:
+        rolling["partition"] = 0  # it has none
     if scenario.drain:
         rolling["inPlaceUpdateStrategy"] = {"gracePeriodSeconds": scenario.drain}
     after = dict(each.split()[:2] for each in scenario.after.split(",") if each)
@@ -194,7 +204,7 @@ def _make_role(scenario: Scenario, name: str, instances: int, join: str, more: i
         "rolloutStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling},
         "podManagementPolicy": "OrderedReady" if scenario.is_ordered else "Parallel",
         "minReadySeconds": scenario.min_ready,
-        **({"annotations": {PATTERN: STATELESS}} if name in scenario.stateless.split() else {}),
+        **_make_notes(scenario, name),
         **({"dependencies": [after[name]]} if name in after else {}),
         **({"scalingAdapter": {"enable": True}} if name in scenario.adapters.split() else {}),
         **_make_pattern(scenario, join, more),
@@ -217,6 +227,15 @@ def _make_pattern(scenario: Scenario, join: str, more: int) -> Object:
         return {"standalonePattern": {"template": template}}
     pattern = {"size": 1 + more, "template": template, "restartPolicyConfig": policy}
     return {"leaderWorkerPattern": pattern}
+
+
+def _make_notes(scenario: Scenario, name: str) -> Object:
+    """The annotations of a role: whether its instances have no ordinals, and what carries it."""
+    notes = {PATTERN: STATELESS} if name in scenario.stateless.split() else {}
+    if carrier := read_carried(scenario.carried).get(name):
+        kind = CARRIERS[carrier]
+        notes[WORKLOAD_TYPE] = f"{kind.api_version}/{kind.name}"
+    return {"annotations": notes} if notes else {}
 
 
 def make_others(scenario: Scenario) -> list[tuple[Kind, Object]]:
@@ -293,7 +312,8 @@ def _write_size(workload: Object, size: int) -> Object:
 
 def _write_partition(workload: Object, partition: int) -> Object:
     def hold(role: Object) -> Object:
-        held = min(partition, role["replicas"] - 1)
+        is_split = carrier_of(role) != kinds.DEPLOYMENT
+        held = min(partition, role["replicas"] - 1) if is_split else 0
         rolling = {**rolling_of(role), "partition": held}
         return {**role, "rolloutStrategy": {**role["rolloutStrategy"], "rollingUpdate": rolling}}
 
@@ -320,7 +340,21 @@ def _find_scaled(scenario: Scenario, pick: int) -> tuple[Kind, str] | None:
     return ADAPTER, f"{NAME}-{chosen}"
 
 
-EDITS = SpecEdits(_write_template, _write_size, _write_partition, _write_role_scale, _find_scaled)
+def _write_pause(workload: Object, pick: int, is_paused: bool) -> Object:
+    """The rollout of a carried role stopped, or let go on."""
+    roles = roles_of(workload["spec"])
+    carried = [role for role in roles if carrier_of(role) is not None]
+    if not carried:
+        return {}
+    chosen = carried[pick % len(carried)]
+    rolling = {**rolling_of(chosen), "paused": is_paused}
+    changed = {**chosen, "rolloutStrategy": {**chosen["rolloutStrategy"], "rollingUpdate": rolling}}
+    return {"roles": [changed if role is chosen else role for role in roles]}
+
+
+EDITS = SpecEdits(
+    _write_template, _write_size, _write_partition, _write_role_scale, _find_scaled, _write_pause
+)
 
 
 def list_free_names(scenario: Scenario, kind: Kind, pick: int) -> list[str]:
@@ -328,6 +362,8 @@ def list_free_names(scenario: Scenario, kind: Kind, pick: int) -> list[str]:
     roles = read_roles(scenario.roles)
     if kind == kinds.SERVICE:
         names = [f"s-{NAME}-{role}" for role, *_ in roles]
+    elif kind in CARRIERS.values():
+        names = [f"{NAME}-{role}" for role in read_carried(scenario.carried)]
     else:
         names = [
             name

@@ -5,7 +5,10 @@ The present operator is also the one before it, since its names of revisions are
 of revisions by another controller are tested elsewhere, with recorded objects of upstream.
 """
 
+from dataclasses import replace
+
 from kohort.apis.api import DEFAULTS
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object
@@ -19,7 +22,17 @@ from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.checkers.status import Status
 from kohort.simulation.rolebasedgroup import groups, scenarios, wishes
 from kohort.simulation.rolebasedgroup.at_rest import find_trouble
-from kohort.simulation.rolebasedgroup.labels import ADAPTER, INSTANCE, LABELS, POLICY, SET, WORKLOAD
+from kohort.simulation.rolebasedgroup.carrier_writes import CarrierWrites
+from kohort.simulation.rolebasedgroup.labels import (
+    ADAPTER,
+    CARRIERS,
+    INSTANCE,
+    LABELS,
+    LEADERS,
+    POLICY,
+    SET,
+    WORKLOAD,
+)
 from kohort.simulation.rolebasedgroup.scenarios import draw_scenario
 from kohort.simulation.simulated_api import (
     OperatorVersion,
@@ -27,6 +40,8 @@ from kohort.simulation.simulated_api import (
     SimulatedApi,
     StatusFields,
 )
+from kohort.simulator.builtins.deployments.controller import Deployments
+from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
 
 _PRESENT = OperatorVersion(ROLE_BASED_GROUP, DEFAULTS)
 VERSIONS = OperatorVersions(present=_PRESENT, before=_PRESENT, after=_PRESENT)
@@ -45,7 +60,7 @@ def _says_over(status: Object) -> bool:
     )
 
 
-ROLE_BASED_GROUPS = SimulatedApi(
+_GROUPS = SimulatedApi(
     name="rbg",
     kind=WORKLOAD,
     labels=LABELS,
@@ -79,3 +94,20 @@ ROLE_BASED_GROUPS = SimulatedApi(
     is_kept_old=groups.is_kept_old,
     is_told=groups.is_told,
 )
+
+# Groups of a LeaderWorkerSet are made by the same operator.
+_CARRYING = OperatorVersion(ROLE_BASED_GROUP, DEFAULTS, (LEADER_WORKER_SET,))
+_CARRIERS = tuple(CARRIERS.values())
+# Where other controllers make the pods of some roles.
+CARRIED_GROUPS = replace(
+    _GROUPS,
+    name="rbg with carriers",
+    checkers=(*_GROUPS.checkers, CarrierWrites),
+    unit_kinds=(*_GROUPS.unit_kinds, *_CARRIERS),
+    versions=OperatorVersions(present=_CARRYING, before=_CARRYING, after=_CARRYING),
+    children=(*_GROUPS.children, kinds.DEPLOYMENT, kinds.REPLICA_SET, LEADERS),
+    carriers=_CARRIERS,
+    status=replace(_GROUPS.status, count_by_role=groups.count_by_role),
+    parts=(Deployments, ReplicaSets),
+)
+ROLE_BASED_GROUPS = replace(_GROUPS, carrying=CARRIED_GROUPS)

@@ -11,11 +11,14 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from kohort.cluster.objects import Object, annotations_of
+from kohort.cluster import kinds
+from kohort.cluster.objects import Kind, Object, annotations_of
 from kohort.simulation.checkers.truth import Truth, image_of, owners_of
 from kohort.simulation.rolebasedgroup.labels import (
     ADAPTER,
+    CARRIERS,
     IN_PLACE,
+    LEADERS,
     MODE,
     ORDER,
     PATTERN,
@@ -23,6 +26,7 @@ from kohort.simulation.rolebasedgroup.labels import (
     RATIO,
     RECREATE,
     STATELESS,
+    WORKLOAD_TYPE,
 )
 from kohort.simulation.scenario import NAME
 from kohort.simulation.simulated_api import Policy, RuleView
@@ -73,6 +77,30 @@ def is_stateless(role: Object) -> bool:
     return bool((role.get("annotations") or {}).get(PATTERN) == STATELESS)
 
 
+def carrier_of(role: Object) -> Kind | None:
+    """The kind whose controller makes the pods of a role; None: the operator makes them."""
+    named = (role.get("annotations") or {}).get(WORKLOAD_TYPE, "")
+    return CARRIERS.get(str(named).rpartition("/")[2])
+
+
+def has_ordinals(role: Object) -> bool:
+    """Whether the pods of a role have ordinals, and addresses of their own."""
+    return not is_stateless(role) and carrier_of(role) != kinds.DEPLOYMENT
+
+
+def find_service(role: Object) -> str:
+    """The Service of a role: a Deployment has none, a LeaderWorkerSet one by its own name."""
+    carrier = carrier_of(role)
+    if carrier == kinds.DEPLOYMENT:
+        return ""
+    return f"{NAME}-{role['name']}" if carrier == LEADERS else f"s-{NAME}-{role['name']}"
+
+
+def is_paused(role: Object) -> bool:
+    """Whether the user has stopped the rollout of a role."""
+    return bool(rolling_of(role).get("paused"))
+
+
 def manner_of(role: Object) -> str:
     """The type of a role's rolling update: in place, or by new pods."""
     return str(rolling_of(role).get("type") or IN_PLACE)
@@ -108,6 +136,8 @@ def read_role_policy(role: Object, wanted: int) -> Policy:
     rolling = rolling_of(role)
     unavailable, surge = rolling.get("maxUnavailable", 1), rolling.get("maxSurge") or 0
     partition = min(int(rolling.get("partition") or 0), wanted)
+    if is_paused(role):
+        partition = wanted
     return Policy(wanted, unavailable, min(surge, wanted), partition)
 
 
