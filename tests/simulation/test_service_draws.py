@@ -16,14 +16,16 @@ from kohort.simulation.faults import CATALOGUE
 from kohort.simulation.inferenceservice.labels import ONE_GROUP
 from kohort.simulation.inferenceservice.scenarios import (
     DRAWN_EDITS,
+    EDITS,
     FAILURES,
     KINDS,
     ROLES,
     draw_scenario,
 )
 from kohort.simulation.run import simulate
-from kohort.simulation.scenario import Fault, Scenario
+from kohort.simulation.scenario import BAD_IMAGE, Fault, Scenario
 from kohort.simulation.scenario_files import ScenarioFile, load_scenario, write_scenario
+from kohort.simulation.simulated_api import Template
 
 SEEDS = 24
 SWITCH = Fault("switch", at=20.0)
@@ -73,6 +75,18 @@ def test_a_scenario_of_a_service_is_written_and_read(tmp_path: Path):
     path = tmp_path / "one.yaml"
     path.write_text(write_scenario(ScenarioFile("a service", scenario)))
     assert load_scenario(path).scenario == scenario
+
+
+def test_the_user_mends_the_component_that_has_the_bad_image():
+    """A decoder that is added meanwhile would be the one that the pick names."""
+    good, bad = {"runner": {"image": "engine:1"}}, {"runner": {"image": BAD_IMAGE}}
+    spec = {"engine": bad, "decoder": good, "router": {}}
+    mended = Template("engine:1", {}, 1, BAD_IMAGE)
+    write = EDITS.write_template
+    assert [*write(one_engine(), {"spec": spec}, mended)] == ["engine"]
+    assert [*write(one_engine(), {"spec": spec}, replace(mended, mends=""))] == ["decoder"]
+    none_left = {"spec": {**spec, "engine": good}}
+    assert [*write(one_engine(), none_left, mended)] == ["decoder"]
 
 
 def test_one_seed_is_one_run():

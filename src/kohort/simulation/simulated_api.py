@@ -131,6 +131,7 @@ class Template:
     image: str
     notes: Object  # annotations; None: taken away
     pick: int = 0  # which of several templates
+    mends: str = ""  # the image that the user knows to be bad, where that is why
 
 
 @dataclass(frozen=True, slots=True)

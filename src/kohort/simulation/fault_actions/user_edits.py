@@ -11,6 +11,7 @@ do; scenarios may have it.
 """
 
 import asyncio
+from dataclasses import replace
 
 from kohort.cluster.kinds import AUTOSCALER
 from kohort.cluster.objects import Kind, Object, annotations_of
@@ -87,15 +88,19 @@ async def _set_template(harness: Harness, wanted: Template) -> None:
 
 
 async def _roll(harness: Harness, fault: Fault) -> None:
+    await _set_good(harness, fault)
+
+
+async def _set_good(harness: Harness, fault: Fault, mends: str = "") -> None:
     notes = {NEVER_READY: None, CRASH_AFTER: None}
-    await _set_template(harness, Template(f"engine:{fault.value}", notes, fault.pick))
+    await _set_template(harness, Template(f"engine:{fault.value}", notes, fault.pick, mends))
 
 
 async def _bad_roll(harness: Harness, fault: Fault) -> None:
     notes = {NEVER_READY: "true", CRASH_AFTER: None}
     await _set_template(harness, Template(BAD_IMAGE, notes, fault.pick))
     await asyncio.sleep(fault.seconds)
-    await _roll(harness, Fault("roll", value="1", pick=fault.pick))
+    await _set_good(harness, replace(fault, value="1"), mends=BAD_IMAGE)
 
 
 async def _fleeting_roll(harness: Harness, fault: Fault) -> None:
@@ -105,7 +110,7 @@ async def _fleeting_roll(harness: Harness, fault: Fault) -> None:
     notes = {NEVER_READY: None, CRASH_AFTER: f"{ready + serves:g}s"}
     await _set_template(harness, Template(FLEETING_IMAGE, notes, fault.pick))
     await asyncio.sleep(fault.seconds)
-    await _roll(harness, Fault("roll", value=fault.value, pick=fault.pick))
+    await _set_good(harness, fault, mends=FLEETING_IMAGE)
 
 
 async def _scale(harness: Harness, fault: Fault) -> None:

@@ -236,7 +236,10 @@ def _write_template(scenario: Scenario, workload: Object, wanted: Template) -> O
     """Another image of engine or decoder, in leaders and workers alike."""
     spec = workload["spec"]
     names = [name for name in list_components(spec) if name != ROUTER]
-    name = names[wanted.pick % len(names)]
+    picked = names[wanted.pick % len(names)]
+    # Components that were added since the bad image was set must not hide which of them has it.
+    mended = [name for name in names if runner_of(spec[name]).get("image") == wanted.mends]
+    name = picked if picked in mended or not mended else mended[0]
     runner = {"name": MAIN, "image": wanted.image}
     change: Object = {"annotations": wanted.notes}
     if spec[name].get("leader"):
