@@ -43,6 +43,7 @@ from kohort.controller.caches.departures import Departures
 from kohort.controller.caches.repeats import Repeats
 from kohort.controller.caches.watermarks import Watermarks
 from kohort.controller.dropped_fields import find_dropped
+from kohort.controller.namesakes import is_same
 
 CALLS_AT_ONCE_MAX = 64
 _REFUSALS = (Invalid, Forbidden, BadRequest, MethodNotAllowed, TooLarge, UnsupportedMediaType)
@@ -157,8 +158,9 @@ class Executor:
         if makes and (orphaned := await self._find_orphaned(action, address, body)):
             return orphaned
         existing = await self._find(address) if makes else None
-        if existing is not None and (taken := _find_taken(action, body, existing)):
-            return taken
+        watched = self._watermarks.find_labels(address.kind)
+        if existing is not None and not is_same(body, existing, watched):
+            return _refuse_taken(action, existing)
         is_new = makes and existing is None
         if is_new and not self._creations.may_repeat(address):
             return _put_off(action, address)
@@ -203,7 +205,9 @@ class Executor:
         try:
             stored = await self._cluster.create(action.kind, action.namespace, action.obj)
         except AlreadyExists as error:
-            outcome = _compare(action, await self._cluster.read(address), error)
+            existing = await self._cluster.read(address)
+            is_ours = is_same(action.obj, existing, self._watermarks.find_labels(action.kind))
+            outcome = _compare(action, existing, error, is_ours=is_ours)
             return await self._show(outcome, address)
         self._creations.note(address)
         self.departures.note_made(address, _uid_in(find_owner(action.obj)))
@@ -278,11 +282,9 @@ def _put_off(action: Action, address: Address) -> Outcome:
     return Outcome(action, Result.FAILED, message=why)
 
 
-def _find_taken(action: Patch, body: Object, existing: Object) -> Outcome | None:
+def _refuse_taken(action: Patch, existing: Object) -> Outcome:
     """The refusal of an apply whose name an object of another owner has: the apply would make
     that object ours, and the garbage collector would delete it with our workload."""
-    if _uid_in(find_controller(existing)) == _uid_in(find_controller(body)):
-        return None
     name = f"{action.address.kind.name} {action.address.name}"
     if is_leaving(existing):
         why = f"{name} is being deleted: we create it when the old one has gone"
@@ -370,14 +372,14 @@ class _Run:
         return Outcome(action, Result.SKIPPED, message=cause.message, error=cause.error)
 
 
-def _compare(action: Create, existing: Object, error: AlreadyExists) -> Outcome:
+def _compare(action: Create, existing: Object, error: AlreadyExists, *, is_ours: bool) -> Outcome:
     """The result of a create whose name exists: ours already, being deleted, or another's."""
     if is_leaving(existing):
         why = f"{error.message}, and is being deleted"
         return Outcome(action, Result.CONFLICT, existing, why, error)
-    ours, theirs = find_controller(action.obj), find_controller(existing)
-    if (ours or {}).get("uid") == (theirs or {}).get("uid"):
+    if is_ours:
         return Outcome(action, Result.EXISTS, existing, error.message)
+    theirs = find_controller(existing)
     owner = f"{theirs['kind']} {theirs['name']}" if theirs else "no object"
     why = f"{error.message}, and is controlled by {owner} (uid {uid_of(existing)})"
     return Outcome(action, Result.TAKEN, existing, why, error)

@@ -1,0 +1,80 @@
+"""An object with the name of one of ours is ours by its owner, or by the labels of our caches."""
+
+import orjson
+import pytest
+from controller_world import CONFIGMAP, config_map, make_cluster
+
+from kohort.cluster.actions import Action, Create, Patch
+from kohort.cluster.objects import Object
+from kohort.cluster.port import Address, PatchType, Selection
+from kohort.controller.caches.cache import CacheWriter
+from kohort.controller.caches.watermarks import Watermarks
+from kohort.controller.execute import Executor, Result
+from kohort.controller.namesakes import is_same
+
+ADDRESS = Address(CONFIGMAP, "lab", "a")
+MARKED = {"mark": "x"}
+
+
+def child(
+    owner: str = "", labels: dict[str, str] | None = None, *, controls: bool = False
+) -> Object:
+    """An object with an owner that controls it or not, or with none."""
+    made = config_map("a", owner)
+    for each in made["metadata"].get("ownerReferences", ()):
+        each["controller"] = controls
+    made["metadata"]["labels"] = labels or {}
+    return made
+
+
+@pytest.mark.parametrize(
+    ("wanted", "existing", "is_ours"),
+    [
+        (child("me", controls=True), child("me", controls=True), True),
+        (child("me", MARKED, controls=True), child("you", MARKED, controls=True), False),
+        (child("me", MARKED, controls=True), child("", MARKED), False),
+        (child("me", MARKED), child("you", MARKED, controls=True), False),
+        (child("me", MARKED), child("me"), True),
+        (child("me", MARKED), child("", {"mark": "x", "more": "y"}), True),
+        (child("me", MARKED), child("you", MARKED), True),
+        (child("me", MARKED), child(""), False),
+        (child("me", MARKED), child("you", {"mark": "y"}), False),
+        (child("me"), child(""), False),
+        (child(""), child(""), True),
+    ],
+    ids=[
+        "its controller is ours",
+        "its controller is another",
+        "no controller where ours has one",
+        "a controller where ours has none",
+        "our owner though it lost the label",
+        "no owner and our label",
+        "an earlier owner and our label",
+        "neither owner nor label",
+        "another owner and label",
+        "no owner where nothing is selected",
+        "none has an owner",
+    ],
+)
+def test_an_existing_object_is_ours_by_its_owner_or_by_the_labels_of_our_caches(
+    wanted: Object, existing: Object, is_ours: bool
+):
+    assert is_same(wanted, existing, {"mark"}) == is_ours
+
+
+WANTED = child("me", MARKED)
+BY_CREATE = Create(CONFIGMAP, "lab", WANTED)
+BY_APPLY = Patch(ADDRESS, WANTED, PatchType.APPLY, manager="m", force=True, makes=True)
+
+
+@pytest.mark.parametrize("make", [BY_CREATE, BY_APPLY], ids=["create", "apply"])
+async def test_an_object_without_a_controller_that_has_the_name_of_one_of_ours_is_left_alone(
+    make: Action,
+):
+    """Nor has a child that its owner does not control, as the Service of a RoleBasedGroup."""
+    cluster = await make_cluster()
+    before = await cluster.create(CONFIGMAP, "lab", child("", {"app": "other"}))
+    cache = CacheWriter(Selection(CONFIGMAP, labels="mark"), orjson.loads)
+    [outcome] = await Executor(cluster, Watermarks([cache.reader])).run([make])
+    assert outcome.result is Result.TAKEN
+    assert await cluster.read(ADDRESS) == before
