@@ -13,6 +13,7 @@ from kohort.cluster.errors import (
     NotFound,
 )
 from kohort.cluster.kinds import CONFIG_MAP, NAMESPACE, NODE, POD, SERVICE
+from kohort.cluster.port import PatchType
 
 
 class TestCreate:
@@ -50,6 +51,17 @@ class TestCreate:
         body = {"metadata": {"name": "a", "namespace": "other"}}
         with pytest.raises(BadRequest, match="does not match the namespace"):
             await bench.create(CONFIG_MAP, body)
+
+    async def test_an_apply_that_names_a_uid_makes_no_object_where_there_is_none(
+        self, bench: Bench
+    ):
+        """The client means an object that it has seen; as kube-apiserver answers it."""
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "uid": "u"}}
+        why = "uid mismatch: the provided object specified uid u, and no existing object was found"
+        with pytest.raises(Conflict, match=why):
+            await bench.patch(CONFIG_MAP, "a", PatchType.APPLY, body, manager="m")
+        with pytest.raises(NotFound):
+            bench.read(CONFIG_MAP, "a")
 
     async def test_a_dry_run_stores_nothing(self, bench: Bench):
         made = await bench.create(CONFIG_MAP, config_map(), dry_run=True)

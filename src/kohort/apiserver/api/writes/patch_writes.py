@@ -21,7 +21,7 @@ from kohort.apiserver.patches.merge_patch import apply_merge_patch
 from kohort.apiserver.patches.ownership import Manager
 from kohort.apiserver.resources.resource import Resource
 from kohort.apiserver.schemas.raw import find_raw_fields, forget_texts
-from kohort.cluster.errors import BadRequest, UnsupportedMediaType, invalid
+from kohort.cluster.errors import BadRequest, UnsupportedMediaType, conflict, invalid
 from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.go_values import spell
 from kohort.cluster.objects import Object
@@ -147,6 +147,11 @@ def _make_applied(
     metadata = made.setdefault("metadata", {})
     metadata.setdefault("name", target.name)
     metadata.pop("resourceVersion", None)
+    if uid := metadata.get("uid"):
+        # The client means an object that it has seen, and that has gone.
+        kind = target.resource.kind
+        why = f"the provided object specified uid {uid}, and no existing object was found"
+        raise conflict(kind.plural, kind.group, target.name, f"uid mismatch: {why}")
     _check_identity(target, made)
     return clean_patched(target.resource, made, options.validation)
 
