@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from kohort.simulation.rolebasedgroup.labels import IN_PLACE, RECREATE
 from kohort.simulation.run import simulate
 from kohort.simulation.scenario import PODS, STATEFULSETS, Fault, Scenario
 
@@ -29,7 +30,25 @@ def make_scenario(plan: str, carrier: str) -> Scenario:
 @pytest.mark.parametrize("carrier", [STATEFULSETS, PODS])
 @pytest.mark.parametrize("plan", PLANS)
 def test_a_crash_after_any_write_changes_nothing_in_the_end(plan: str, carrier: str):
-    scenario = make_scenario(plan, carrier)
+    expect_good_ends(make_scenario(plan, carrier))
+
+
+CARRIED = {
+    "a StatefulSet, b LeaderWorkerSet": "skew 1%",
+    "a Deployment, b StatefulSet": "order b a",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("carried", CARRIED)
+def test_a_crash_after_any_write_for_carried_roles_changes_nothing_in_the_end(carried: str):
+    roll = Fault("roll", at=8.0, pick=2, value="2")  # of both roles
+    usual = {"api": "rbg", "carrier": PODS, "groups": 1, "rollout": IN_PLACE, "restart": RECREATE}
+    more = {"roles": "a 2+0, b 2+0", "carried": carried, "rules": CARRIED[carried]}
+    expect_good_ends(Scenario(**{**usual, **more}, faults=(roll,)))
+
+
+def expect_good_ends(scenario: Scenario) -> None:
     whole = simulate(scenario)
     assert whole.is_good, whole.breaches[:3]
     for n in range(1, whole.writes + 1):

@@ -121,7 +121,12 @@ class WholeGroup(Group):
 
     __slots__ = ("units",)
 
-    def __init__(self, units: Mapping[str, Sequence[AnyUnit]], wanted: dict[str, int]) -> None:
+    def __init__(
+        self,
+        units: Mapping[str, Sequence[AnyUnit]],
+        wanted: dict[str, int],
+        said: Mapping[str, int] | None = None,  # ready units of each role, by other controllers
+    ) -> None:
         self.units = units
         pods = [pod for own in units.values() for unit in own for pod in unit.pods]
         self.leader, self.workers, self.staying = pods[0], pods[1:], pods[1:]
@@ -132,7 +137,8 @@ class WholeGroup(Group):
         self.is_edited = any(unit.is_edited for own in units.values() for unit in own)
         self.revision = ""
         self.is_ready = all(
-            sum(unit.is_ready for unit in units.get(role, ())) >= count
+            max(sum(unit.is_ready for unit in units.get(role, ())), (said or {}).get(role, 0))
+            >= count
             for role, count in wanted.items()
         )
 
@@ -167,7 +173,7 @@ def list_groups(truth: Truth) -> list[Group]:
     units = sort_units(truth)
     if not any(unit.pods for own in units.values() for unit in own) or truth.workload is None:
         return []
-    return [WholeGroup(units, count_wanted(truth, truth.workload["spec"]))]
+    return [WholeGroup(units, count_wanted(truth, truth.workload["spec"]), _read_said(truth))]
 
 
 def list_lines(truth: Truth) -> list[LineView]:
@@ -293,12 +299,19 @@ def count_ready(truth: Truth) -> int:
 def count_by_role(truth: Truth) -> dict[str, int]:
     """The units of each role that serve, or that the controller which makes them says to serve."""
     found = {name: sum(u.is_ready for u in own) for name, own in sort_units(truth).items()}
-    for role in roles_of((truth.workload or {}).get("spec")):
-        if carrier := find_carrier(truth, role):
-            # A StatefulSet counts a pod that leaves until it has ended.
-            said = (carrier.get("status") or {}).get("readyReplicas") or 0
-            found[role["name"]] = max(found[role["name"]], said)
-    return found
+    said = _read_said(truth)
+    return {name: max(count, said.get(name, 0)) for name, count in found.items()}
+
+
+def _read_said(truth: Truth) -> dict[str, int]:
+    """What other controllers count as ready: a StatefulSet counts a pod that leaves, too."""
+    roles = roles_of((truth.workload or {}).get("spec"))
+    held = {role["name"]: find_carrier(truth, role) for role in roles}
+    return {
+        name: (carrier.get("status") or {}).get("readyReplicas") or 0
+        for name, carrier in held.items()
+        if carrier is not None
+    }
 
 
 def is_in_place(pod: Object) -> bool:
