@@ -191,7 +191,7 @@ def list_units(truth: Truth, by_groups: bool) -> Units:
     if by_groups:
         return {str(g.ordinal): (_list_uids(g), g.is_ready, "") for g in truth.groups()}
     for line in truth.lines():
-        if not line.is_inner:
+        if not line.is_inner or line.carried is not None:
             continue
         group = line.name.split()[1] if line.name.startswith("group ") else "0"
         role = line.role or line.name.split()[-1]

@@ -48,7 +48,8 @@ class Facts:
 
 def make_pod(name: str, node: str = "", gang: str = "g", scheduler: str = "volcano") -> Object:
     notes = {f"{PREFIX}size": "2", "scheduling.k8s.io/group-name": gang}
-    container = {"name": "engine", "resources": {"requests": {"nvidia.com/gpu": "4"}}}
+    gpus = {"requests": {"nvidia.com/gpu": "4"}}
+    container = {"name": "engine", "image": "engine:1", "resources": gpus}
     spec: Object = {"schedulerName": scheduler, "containers": [container]}
     spec |= {"nodeName": node} if node else {}
     return {"metadata": {"name": name, "uid": name, "annotations": notes}, "spec": spec}

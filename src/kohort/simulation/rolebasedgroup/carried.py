@@ -81,7 +81,7 @@ def _as_made(pod: Object, truth: Truth) -> Object:
 def find_carrier(truth: Truth, role: Object) -> Object | None:
     """The object that carries a role, if the group controls it."""
     kind, workload = carrier_of(role), truth.workload
-    found = truth.objects[kind].get(f"{NAME}-{role['name']}") if kind else None
+    found = truth.objects.get(kind, {}).get(f"{NAME}-{role['name']}") if kind else None
     is_ours = found and workload and controller_of(found) == workload["metadata"]["uid"]
     return found if is_ours else None
 
@@ -90,13 +90,13 @@ def list_carried(truth: Truth, role: Object) -> list[CarriedUnit]:
     """The units of a carried role that are not leaving, lowest first."""
     kind = carrier_of(role)
     assert kind is not None
-    carrier = truth.objects[kind].get(f"{NAME}-{role['name']}")
+    carrier = truth.objects.get(kind, {}).get(f"{NAME}-{role['name']}")
     if carrier is None or not truth.is_named(carrier):
         return []
     owners = {
         obj["metadata"]["uid"]: controller_of(obj)
         for each in _OWNERS
-        for obj in truth.objects[each].values()
+        for obj in truth.list_all(each)
     }
     by_place: dict[str, list[Object]] = {}
     for pod in sorted(truth.pods(), key=lambda pod: str(pod["metadata"]["name"])):
