@@ -63,6 +63,7 @@ class KedaConfig:
     operator: str = ""
     authentication: Object | None = None
     auth_modes: str = ""
+    is_declined: bool = False  # the user wrote ``enableKeda: false``
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +293,7 @@ def _read_keda(raw: Object | None) -> KedaConfig | None:
         operator=read_text(raw, "scalingOperator"),
         authentication=find_object(raw, "authenticationRef"),
         auth_modes=read_text(raw, "authModes"),
+        is_declined=raw.get("enableKeda") is False,
     )
 
 

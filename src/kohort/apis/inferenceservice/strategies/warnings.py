@@ -22,6 +22,7 @@ from kohort.cluster.objects import Kind
 _KNATIVE_METRICS = ("concurrency", "rps")
 _RECREATE = "Recreate"
 _ASK = f"annotation {labels.AUTOSCALER_CLASS}: hpa"
+_NO_KEDA = f"without annotation {labels.AUTOSCALER_CLASS}: {KEDA}"
 
 
 def list_warnings(
@@ -30,7 +31,8 @@ def list_warnings(
     """A warning for each unsupported field of a service's components."""
     fields = (text for config in configs.values() for text in _check_fields(config, request))
     kinds_missing = (text for config in configs.values() for text in _check_kinds(config, request))
-    return tuple(dict.fromkeys((*fields, *kinds_missing)))
+    shared = _check_shared_keda(configs, request.inference_service)
+    return tuple(dict.fromkeys((*fields, *shared, *kinds_missing)))
 
 
 def list_timeouts(
@@ -56,6 +58,7 @@ def _check_fields(config: ComponentConfig, request: WorkloadReconcileRequest) ->
     yield from _check_knative(config)
     yield from _check_rollout(config, request)
     yield from _check_groups(config, request)
+    yield from _check_keda(config, request)
     yield from _check_scaling(config, request)
     if not _has_budget(config) and is_wanted(config):
         path, mode = f"spec.{config.component_type}", config.deployment_mode
@@ -115,6 +118,38 @@ def _check_groups(config: ComponentConfig, request: WorkloadReconcileRequest) ->
         )
 
 
+def _has_keda(config: ComponentConfig) -> bool:
+    """Whether KEDA scales a component."""
+    return autoscaler_class(config) == KEDA and _has_budget(config)
+
+
+def _check_keda(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
+    """Warn of a KEDA configuration, or of fields in it, that no ScaledObject follows."""
+    own = config.component_extension.keda
+    path = f"spec.{config.component_type}.kedaConfig" if own else "spec.kedaConfig"
+    used = own or request.inference_service.keda
+    if own is not None and not _has_keda(config):
+        is_asked, mode = autoscaler_class(config) == KEDA, config.deployment_mode
+        yield f"{path} has no effect {f'in deployment mode {mode}' if is_asked else _NO_KEDA}"
+    if used is None or not _has_keda(config):
+        return
+    if used.is_declined:
+        yield (
+            f"{path}.enableKeda false has no effect: annotation {labels.AUTOSCALER_CLASS} "
+            "chooses the autoscaler"
+        )
+    if used.auth_modes and used.authentication is None:
+        yield f"{path}.authModes has no effect without authenticationRef"
+
+
+def _check_shared_keda(
+    configs: Mapping[ComponentType, ComponentConfig], service: InferenceService
+) -> Iterator[str]:
+    """Warn of the service's KEDA configuration if KEDA scales no component of it."""
+    if service.keda is not None and not any(_has_keda(config) for config in configs.values()):
+        yield f"spec.kedaConfig has no effect {_NO_KEDA}"
+
+
 def _check_scaling(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
     """Warn of fields for an autoscaler that the component does not have."""
     path, mode, extension = (
@@ -123,18 +158,18 @@ def _check_scaling(config: ComponentConfig, request: WorkloadReconcileRequest) -
         config.component_extension,
     )
     found = autoscaler_class(config)
-    if extension.keda is not None and (found != KEDA or mode is DeploymentMode.SERVERLESS):
-        yield f"{path}.kedaConfig has no effect without annotation {labels.AUTOSCALER_CLASS}: keda"
     if mode is not DeploymentMode.SERVERLESS and extension.min_replicas == 0:
         is_set = mode is DeploymentMode.MULTI_NODE and not is_group(request.inference_service)
         if not is_set:
             yield f"{path}.minReplicas 0 counts as 1: only Serverless scales to zero"
-    if mode is DeploymentMode.SERVERLESS or found == EXTERNAL:
+    if mode is DeploymentMode.SERVERLESS:
         return
     if found == KEDA and extension.scale_target is not None:
         yield f"{path}.scaleTarget has no effect with KEDA: write kedaConfig.scalingThreshold"
     is_asked = labels.AUTOSCALER_CLASS in config.annotations
-    if mode is DeploymentMode.MULTI_NODE and not is_asked:
+    if found == EXTERNAL and mode is not DeploymentMode.RAY:
+        is_scaled, why = False, f" with annotation {labels.AUTOSCALER_CLASS}: {EXTERNAL}"
+    elif mode is DeploymentMode.MULTI_NODE and not is_asked:
         is_scaled, why = is_group(request.inference_service), f" without {_ASK}"
     else:
         is_scaled, why = mode is not DeploymentMode.RAY, ""
