@@ -68,8 +68,9 @@ def _owners(child: Any) -> tuple[Key, ...]:
     return tuple((metadata.namespace, o.name) for o in owners if o.kind == kind)
 
 
-# Kinds of which a cluster may have very many: only those with the service's label are cached. The
-# other kinds are ours or few, and shared with the caches of the APIs that carry services.
+# Kinds of which a cluster may have very many: only those with the service's label are cached, so
+# that memory grows with services and not with the cluster. The other kinds are shared with the
+# caches of the APIs that carry services.
 _LABELLED = (
     CONFIG_MAP,
     SERVICE,
@@ -80,6 +81,12 @@ _LABELLED = (
     AUTOSCALER,
     BUDGET,
     INGRESS,
+    kinds.SCALED_OBJECT,
+    kinds.HTTP_ROUTE,
+    kinds.VIRTUAL_SERVICE,
+    kinds.ISTIO_SIDECAR,
+    kinds.KNATIVE_SERVICE,
+    kinds.RAY_CLUSTER,
 )
 
 
