@@ -23,7 +23,7 @@ from kohort.apis.references import Projection, Reference
 from kohort.cluster.actions import Action
 from kohort.cluster.errors import KohortError
 from kohort.cluster.fields import FieldError
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, namespace_of
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address
 from kohort.model.observed import Observed
@@ -120,6 +120,7 @@ class Snapshot:
     # Status fields with a wrong type: the root lacks them, and the next write removes them.
     stray: tuple[str, ...] = ()
     put_backs: Mapping[Address, PutBacks] = field(default_factory=dict)
+    refused: frozenset[Address] = frozenset()  # objects that the API server keeps us from deleting
     # Objects that the workload names and does not own, by kind, as far as they exist.
     references: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
     # Children that were deleted of late, of kinds that are remembered; the latest come last.
@@ -146,8 +147,7 @@ class Snapshot:
 
     def find_put_backs(self, kind: Kind, name: str) -> PutBacks:
         """How often we restored an object of this workload lately."""
-        metadata = self.root["metadata"]
-        return self.put_backs.get(Address(kind, metadata.get("namespace", ""), name), PutBacks())
+        return self.put_backs.get(Address(kind, namespace_of(self.root), name), PutBacks())
 
     def all(self, kind: Kind) -> tuple[Any, ...]:
         """The children of one kind."""

@@ -318,6 +318,7 @@ class ApiController:
             pruned=dict(memory.pruned),
             stray=stray,
             put_backs=memory.find_put_backs(self._time.elapsed()),
+            refused=memory.refusals.list_deletes(self._time.elapsed()),
             references=self._find_references(readable),
             deleted=self._deleted.list_of(key),
             beside={k: self.informers.list_all(k) for k in self.api.find_shared(root.raw)},

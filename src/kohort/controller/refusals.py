@@ -75,6 +75,12 @@ class Refusals:
         held = self._held.get(_find_key(action)) if self._held else None
         return held is not None and held.asked == _find_asked(action)
 
+    def list_deletes(self, elapsed: float) -> frozenset[Address]:
+        """The objects whose deletion the API server has refused, or that has failed for a while."""
+        late = (key for key, (at, _) in self._failing.items() if elapsed - at >= PATIENCE_SECONDS)
+        keys = (*self._held, *late)
+        return frozenset(address for verb, address in keys if verb == "delete")
+
     @property
     def message(self) -> str:
         """The API server's message for the first noted refusal; empty if there is none."""

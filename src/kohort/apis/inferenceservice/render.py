@@ -9,7 +9,7 @@ While a workload keeps its old spec, the objects around it stay as they are. A S
 selector another client has changed serves nothing, so the operator restores it even then.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from kohort.apis.api import Reading, Snapshot
@@ -107,13 +107,13 @@ def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
         if desired.kind == SERVICE and memory.held and not memory.handover.old:
             found += _restore_services(snapshot, desired)
         for action in render_desired(snapshot.root, wanted, snapshot.all(desired.kind)):
-            if not _is_held(action, memory):
+            if not _is_held(action, memory, snapshot.refused):
                 found.append(apply_made(action, desired.manager))
     found = _bind_later(found)
     ends = [each for each in found if isinstance(each, Delete)]
     # Beside a workload that keeps its spec, workloads go last: while one of the old form exists,
-    # the next plan knows what else is old. Otherwise a refused delete must not keep their GPUs.
-    is_late = bool(memory.held) and any(each.kind not in WORKLOADS for each in ends)
+    # the next plan knows what else is old. But a refused delete must not keep their GPUs.
+    is_late = bool(memory.held) and any(_goes_first(each, snapshot.refused) for each in ends)
     for action in found:
         if not (is_late and isinstance(action, Delete) and action.kind in WORKLOADS):
             yield action
@@ -158,13 +158,20 @@ def _follow(action: Action, later: Patch | None) -> Action:
     return replace(action, then=lambda stored: (later,))
 
 
-def _is_held(action: Action, memory: Memory) -> bool:
+def _goes_first(end: Delete, refused: Collection[Address]) -> bool:
+    """Whether workloads wait for the end of an object, which the API server does not refuse."""
+    return end.kind not in WORKLOADS and address_of(end) not in refused
+
+
+def _is_held(action: Action, memory: Memory, refused: Collection[Address]) -> bool:
     """Whether the operator must not do this patch or delete yet."""
     if isinstance(action, Create):
         return False
     address = address_of(action)
     # While a workload keeps its old spec, the objects around it must keep fitting that spec.
-    if memory.held and not _is_turned(address, memory):
+    # A refused delete was due: it still is when the old form, by which we know that, has gone.
+    is_due = isinstance(action, Delete) and address in refused
+    if memory.held and not is_due and not _is_turned(address, memory):
         return True
     if isinstance(action, Delete):
         return memory.handover.defers_end(address.kind)

@@ -12,7 +12,7 @@ from functools import partial
 
 import pytest
 from service_lab import RBG, RUNNER, ServiceLab, kinds, model, runtime, service
-from test_service_switch import count_endpoints
+from test_service_switch import count_endpoints, edit_runtime
 
 from kohort.apis.inferenceservice import labels
 from kohort.apiserver.api.admission import Admission, NoAdmission, Review
@@ -185,11 +185,14 @@ async def configure(lab: ServiceLab, *, has_gateway: bool) -> None:
     await lab.api.create(lab.api.target(CONFIG_MAP, "ome"), obj, WriteOptions())
 
 
-async def begin(lab: ServiceLab, case: Case, times: int = 10_000) -> Refusing:
+async def begin(
+    lab: ServiceLab, case: Case, times: int = 10_000, auto_update: str = "true"
+) -> Refusing:
     """A service that serves, on a cluster that refuses what the case is about."""
     await configure(lab, has_gateway=case.uses_foreign)
     await lab.stock(model(), runtime(engineConfig=MANY) if case.mode == GANG else runtime())
-    notes = {SCALER: "keda" if case.uses_foreign else "hpa", labels.AUTO_UPDATE: "true"}
+    notes = {SCALER: "keda" if case.uses_foreign else "hpa"}
+    notes |= {labels.AUTO_UPDATE: auto_update}
     notes |= {SKEW: "10%"} if case.mode == RBG else {}
     obj = service(*case.parts, mode=case.mode, **notes)
     # A LeaderWorkerSet may lose one group at a time while it is updated.
@@ -284,5 +287,24 @@ async def test_old_workloads_go_though_what_stood_around_them_may_not(lab: Servi
     await edit(lab, case)
     await serve_until(lab, lambda: not lab.all(DEPLOYMENT), 90)
     await serve_until(lab, lambda: is_told(lab, str(ANSWERS[0]), f"{kind.name} chat-router"), 60)
+    refusing.left = 0
+    await serve_until(lab, lambda: lab.find(kind, "chat-router") is None, 60)
+
+
+@pytest.mark.parametrize("answer", [ANSWERS[0], ANSWERS[3]], ids=["rbac", "lock"])
+@pytest.mark.parametrize("kind", [AUTOSCALER, SERVICE], ids=lambda k: k.name)
+async def test_old_workloads_go_as_well_while_the_new_one_keeps_its_spec(
+    lab: ServiceLab, kind: Kind, answer: ClusterError
+):
+    """A runtime is edited meanwhile: objects around a workload then go before it, unless refused."""
+    case = Case(RAW, "DELETE", kind, (*annotate(MODE, RBG), *NO_ROUTER), "chat-router")
+    refusing = await begin(lab, case, auto_update="false")
+    refusing.answer = answer
+    await edit(lab, case)
+    await lab.run(1)
+    await edit_runtime(lab, "engine:2")
+    await serve_until(lab, lambda: not lab.all(DEPLOYMENT), 150)
+    assert lab.condition("UpdateHeld")
+    await serve_until(lab, lambda: is_told(lab, str(answer), f"{kind.name} chat-router"), 60)
     refusing.left = 0
     await serve_until(lab, lambda: lab.find(kind, "chat-router") is None, 60)
