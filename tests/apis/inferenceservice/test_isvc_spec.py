@@ -108,6 +108,12 @@ def test_an_empty_configuration_has_upstreams_defaults():
             {"ingress": {"ingressGateway": "g", "ingressService": "s", "pathTemplate": "/x"}},
             "pathTemplate needs ingressDomain",
         ),
+        ({"ingress": {"enableGatewayAPI": "true"}}, 'must be true or false, not "true"'),
+        ({"ingress": {"urlScheme": 1}}, "urlScheme in key ingress .* must be a text, not 1"),
+        ({"ingress": {"additionalIngressDomains": "x.org"}}, "must be a list"),
+        ({"deploy": {"defaultDeploymentMode": 1}}, "must be a text, not 1"),
+        ({"multinodeProber": {"cpuLimit": 1}}, "cpuLimit in key multinodeProber"),
+        ({"multinodeProber": {"startupPeriodSeconds": "30"}}, "must be a number"),
     ],
 )
 def test_a_broken_configuration_is_named(data: dict, words: str):

@@ -101,6 +101,16 @@ async def test_a_broken_configuration_is_named(site: Site):
     assert "defaultDeploymentMode" in await site.refuse(service())
 
 
+async def test_pods_that_do_not_need_a_broken_key_are_made(site: Site):
+    """A pod that is lost must come back, whatever else the administrator has mistyped."""
+    held = configuration(ingress={"ingressGateway": 1})
+    held["data"] |= {"modelInit": "{", "metricsAggregator": "{"}
+    await site.put(held)
+    assert name_of(await site.put(pod())) == "p"
+    asking = pod(**{"ome.io_inject-model-init": "true"})
+    assert "key modelInit of ConfigMap inferenceservice-config" in await site.refuse(asking)
+
+
 @pytest.mark.parametrize(("namespace", "kind"), [("", "ClusterBaseModel"), ("ml", "BaseModel")])
 async def test_the_former_form_finds_the_kind_of_its_model(site: Site, namespace: str, kind: str):
     await site.put(model(namespace=namespace), runtime())

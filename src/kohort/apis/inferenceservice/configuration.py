@@ -1,10 +1,12 @@
 """
 The operator's configuration for this API: a ConfigMap whose values are JSON.
 
-A key that cannot be parsed is an error that names the key: a default instead could expose services
-in another way than the administrator wrote.
+A key that cannot be parsed, or a field of another type, is an error that names it: a default
+instead could expose services in another way than the administrator wrote. New pods read only the
+keys that their annotations ask for, so that a mistake in another key does not keep a lost pod away.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +15,7 @@ import orjson
 from kohort.apis.inferenceservice import labels, names, reasons
 from kohort.apis.inferenceservice.fields import (
     find_number,
+    parse_object,
     read_flag,
     read_object,
     read_text,
@@ -20,10 +23,26 @@ from kohort.apis.inferenceservice.fields import (
 )
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import DeploymentMode, InferenceService
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, encode_json
 
 DOMAIN_TEMPLATE = "{{ .Name }}.{{ .Namespace }}.{{ .IngressDomain }}"
 _DEFAULT_MODES = (DeploymentMode.RAW, DeploymentMode.SERVERLESS)
+_WORDS: dict[type, str] = {str: "a text", bool: "true or false", int: "a number", list: "a list"}
+_INGRESS_TYPES: dict[str, type] = {
+    **dict.fromkeys(("ingressGateway", "ingressService", "localGateway"), str),
+    **dict.fromkeys(("localGatewayService", "knativeLocalGatewayService"), str),
+    **dict.fromkeys(("omeIngressGateway", "ingressDomain", "ingressClassName"), str),
+    **dict.fromkeys(("domainTemplate", "urlScheme", "pathTemplate"), str),
+    **dict.fromkeys(("disableIstioVirtualHost", "disableIngressCreation"), bool),
+    "enableGatewayAPI": bool,
+    "additionalIngressDomains": list,
+}
+_PROBER_TYPES: dict[str, type] = {
+    **dict.fromkeys(("image", "cpuRequest", "cpuLimit", "memoryRequest", "memoryLimit"), str),
+    **dict.fromkeys(("startupFailureThreshold", "startupPeriodSeconds"), int),
+    **dict.fromkeys(("startupTimeoutSeconds", "startupInitialDelaySeconds"), int),
+    "unavailableThresholdSeconds": int,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +110,23 @@ def read_configuration(config_map: Object | None) -> Configuration:
     )
 
 
+def read_pod_configuration(config_map: Object | None, notes: Mapping[str, str]) -> Configuration:
+    """What a new pod with these annotations reads; raises ServiceError if a key is invalid."""
+    data = read_object(config_map or {}, "data")
+    asked = {
+        "modelInit": notes.get(labels.INJECT_MODEL_INIT) == "true",
+        "fineTunedAdapter": bool(notes.get(labels.INJECT_ADAPTER)),
+        "servingSidecar": notes.get(labels.INJECT_SIDECAR) == "true",
+    }
+    found = {key: _read_json(data, key) for key, is_asked in asked.items() if is_asked}
+    return Configuration(
+        metrics=parse_object(read_text(data, "metricsAggregator")) or {},
+        model_init=found.get("modelInit"),
+        adapter=found.get("fineTunedAdapter"),
+        sidecar=found.get("servingSidecar"),
+    )
+
+
 def _broken(message: str) -> ServiceError:
     return ServiceError(reasons.INTERNAL, message)
 
@@ -110,7 +146,20 @@ def _read_json(data: Object, key: str) -> Object | None:
     return found
 
 
+def _check_types(key: str, raw: Object, types: Mapping[str, type]) -> None:
+    """Raises ServiceError for a field of another type; as in Go, null stands for none."""
+    for name, wanted in types.items():
+        found = raw.get(name)
+        if found is not None and type(found) is not wanted:
+            text = encode_json(found).decode()
+            raise _broken(
+                f"{name} in key {key} of ConfigMap {names.CONFIGURATION} must be "
+                f"{_WORDS[wanted]}, not {text}"
+            )
+
+
 def _read_mode(raw: Object | None) -> DeploymentMode:
+    _check_types("deploy", raw or {}, {"defaultDeploymentMode": str})
     text = read_text(raw or {}, "defaultDeploymentMode")
     if not text:
         return DeploymentMode.RAW
@@ -125,6 +174,7 @@ def _read_mode(raw: Object | None) -> DeploymentMode:
 def _read_ingress(raw: Object | None) -> IngressConfig:
     if raw is None:
         return IngressConfig()
+    _check_types("ingress", raw, _INGRESS_TYPES)
     missing = [name for name in ("ingressGateway", "ingressService") if not read_text(raw, name)]
     if missing:
         raise _broken(
@@ -155,6 +205,7 @@ def _read_ingress(raw: Object | None) -> IngressConfig:
 
 
 def _read_prober(raw: Object) -> ProberConfig:
+    _check_types("multinodeProber", raw, _PROBER_TYPES)
     startup = {
         "failureThreshold": find_number(raw, "startupFailureThreshold") or 120,
         "periodSeconds": find_number(raw, "startupPeriodSeconds") or 30,
@@ -164,10 +215,8 @@ def _read_prober(raw: Object) -> ProberConfig:
     pairs = {"cpu": "cpu", "memory": "memory"}
     return ProberConfig(
         image=read_text(raw, "image"),
-        requests={
-            name: raw[f"{key}Request"] for name, key in pairs.items() if f"{key}Request" in raw
-        },
-        limits={name: raw[f"{key}Limit"] for name, key in pairs.items() if f"{key}Limit" in raw},
+        requests={n: raw[f"{key}Request"] for n, key in pairs.items() if raw.get(f"{key}Request")},
+        limits={n: raw[f"{key}Limit"] for n, key in pairs.items() if raw.get(f"{key}Limit")},
         startup=startup,
         unavailable_seconds=find_number(raw, "unavailableThresholdSeconds") or 600,
     )

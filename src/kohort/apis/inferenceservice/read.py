@@ -21,7 +21,12 @@ from kohort.apis.inferenceservice.handover import (
     turn_services,
 )
 from kohort.apis.inferenceservice.ray_repair import find_deadline
-from kohort.apis.inferenceservice.references import find_configuration, find_known, read_root
+from kohort.apis.inferenceservice.references import (
+    check_configuration,
+    find_configuration,
+    find_known,
+    read_root,
+)
 from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
 from kohort.apis.inferenceservice.status.crashes import list_crash_ends
 from kohort.apis.inferenceservice.status.readiness import (
@@ -93,6 +98,7 @@ def _list_ends(plan: ServicePlan, pods: Sequence[Object]) -> Iterator[float]:
 
 
 def _plan(snapshot: Snapshot, service: InferenceService, existing: Existing) -> ServicePlan:
+    check_configuration(snapshot, service, existing)
     planned = plan_service(
         service,
         find_known(snapshot),

@@ -10,22 +10,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from kohort.apis.api import Key, Snapshot
-from kohort.apis.inferenceservice import kinds, names
+from kohort.apis.inferenceservice import kinds, labels, names, reasons
 from kohort.apis.inferenceservice.configuration import (
     Configuration,
     IngressConfig,
     read_configuration,
 )
 from kohort.apis.inferenceservice.models import read_model, read_weight
+from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution import ReferencedObjects
 from kohort.apis.inferenceservice.resolution.migration import migrate
 from kohort.apis.inferenceservice.runtimes import read_accelerator, read_runtime
 from kohort.apis.inferenceservice.spec import InferenceService, read_service
+from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.apis.references import Reference
-from kohort.cluster.kinds import CONFIG_MAP
+from kohort.cluster.kinds import CONFIG_MAP, INGRESS
 from kohort.cluster.objects import Kind, Object
 
 _ALL = "*"  # no object has this name
+_MADE_FROM_IT = (INGRESS, kinds.HTTP_ROUTE, kinds.VIRTUAL_SERVICE)
 # Without a ConfigMap of the administrator, we expose services by their external Service only.
 USUAL = Configuration(ingress=IngressConfig(is_disabled=True))
 
@@ -123,6 +126,26 @@ def find_configuration(snapshot: Snapshot) -> Configuration:
     """The administrator's settings, or the defaults; raises ServiceError if they are invalid."""
     found = next(_list(snapshot, CONFIG_MAP), None)
     return USUAL if found is None else read_configuration(found)
+
+
+def check_configuration(snapshot: Snapshot, service: InferenceService, existing: Existing) -> None:
+    """
+    Raises ServiceError if a service has objects that were made from a ConfigMap which has gone.
+
+    Without one no Ingress is made. A ConfigMap that is deleted by mistake, or with the project that
+    brought it, would take the hosts of all services with it.
+    """
+    is_told = labels.INGRESS_DISABLE_CREATION in service.annotations
+    if is_told or next(_list(snapshot, CONFIG_MAP), None) is not None:
+        return
+    held = [f"{kind.name} {name}" for kind in _MADE_FROM_IT for name in existing.get(kind) or ()]
+    if held:
+        raise ServiceError(
+            reasons.INTERNAL,
+            f"ConfigMap {names.CONFIGURATION} is missing in namespace "
+            f"{names.CONTROLLER_NAMESPACE}, and {', '.join(sorted(held))} came of it: create it "
+            f"again, or set annotation {labels.INGRESS_DISABLE_CREATION} on the service",
+        )
 
 
 def _list(snapshot: Snapshot, kind: Kind) -> Iterator[Object]:

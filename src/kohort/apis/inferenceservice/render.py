@@ -106,14 +106,17 @@ def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
         wanted = _keep_replicas(desired, memory.existing)
         if desired.kind == SERVICE and memory.held and not memory.handover.old:
             found += _restore_services(snapshot, desired)
-        for action in render_desired(snapshot.root, wanted, snapshot.all(desired.kind)):
+        # One without a controller is not ours: to create ours tells the user whose name it is.
+        held = [each for each in snapshot.all(desired.kind) if each.metadata.controller]
+        for action in render_desired(snapshot.root, wanted, held):
             if not _is_held(action, memory, snapshot.refused):
                 found.append(apply_made(action, desired.manager))
     found = _bind_later(found)
-    ends = [each for each in found if isinstance(each, Delete)]
+    deletes = (each for each in found if isinstance(each, Delete))
+    ends = [each for each in deletes if address_of(each) not in snapshot.refused]
     # Beside a workload that keeps its spec, workloads go last: while one of the old form exists,
     # the next plan knows what else is old. But a refused delete must not keep their GPUs.
-    is_late = bool(memory.held) and any(_goes_first(each, snapshot.refused) for each in ends)
+    is_late = bool(memory.held) and any(each.kind not in WORKLOADS for each in ends)
     for action in found:
         if not (is_late and isinstance(action, Delete) and action.kind in WORKLOADS):
             yield action
@@ -156,11 +159,6 @@ def _follow(action: Action, later: Patch | None) -> Action:
         return action
     assert isinstance(action, Patch), "a Role is applied"
     return replace(action, then=lambda stored: (later,))
-
-
-def _goes_first(end: Delete, refused: Collection[Address]) -> bool:
-    """Whether workloads wait for the end of an object, which the API server does not refuse."""
-    return end.kind not in WORKLOADS and address_of(end) not in refused
 
 
 def _is_held(action: Action, memory: Memory, refused: Collection[Address]) -> bool:

@@ -16,7 +16,11 @@ from kohort.apis.inferenceservice.admission.defaults import default_service
 from kohort.apis.inferenceservice.admission.pods import mutate_pod
 from kohort.apis.inferenceservice.admission.runtimes import validate_runtime
 from kohort.apis.inferenceservice.admission.validation import tell_selection, validate_service
-from kohort.apis.inferenceservice.configuration import Configuration, read_configuration
+from kohort.apis.inferenceservice.configuration import (
+    Configuration,
+    read_configuration,
+    read_pod_configuration,
+)
 from kohort.apis.inferenceservice.definition import (
     define_cluster_serving_runtime,
     define_inference_service,
@@ -197,7 +201,9 @@ def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> Admissio
     weights = map(read_weight, settings.list_beside(kinds.FINE_TUNED_WEIGHT))
     by_name = {weight.name: weight for weight in weights}
     try:
-        return AdmissionResult(mutate_pod(pod, _read_configuration(settings), by_name.get))
+        held = next(iter(settings.list_beside(CONFIG_MAP)), None)
+        usual = read_pod_configuration(held, annotations_of(pod))
+        return AdmissionResult(mutate_pod(pod, usual, by_name.get))
     except ServiceError as error:
         return AdmissionResult(refusal=str(error))
 

@@ -296,7 +296,7 @@ async def test_old_workloads_go_though_what_stood_around_them_may_not(lab: Servi
 async def test_old_workloads_go_as_well_while_the_new_one_keeps_its_spec(
     lab: ServiceLab, kind: Kind, answer: ClusterError
 ):
-    """A runtime is edited meanwhile: objects around a workload then go before it, unless refused."""
+    """A runtime is edited meanwhile: what stands around a workload goes before it, if it may."""
     case = Case(RAW, "DELETE", kind, (*annotate(MODE, RBG), *NO_ROUTER), "chat-router")
     refusing = await begin(lab, case, auto_update="false")
     refusing.answer = answer
