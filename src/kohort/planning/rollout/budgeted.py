@@ -33,9 +33,9 @@ def plan_budgeted(
     units: Sequence[Unit], progress: Progress | None, target: str, policy: RolloutPolicy
 ) -> Rollout:
     """One step that leaves enough units available, whatever has failed meanwhile."""
-    if progress is None:
-        return Rollout(policy.partition, policy.wanted)
     roster = Roster(units, target)
+    if progress is None:
+        return _begin(roster, policy)
     rolling = count_while_rolling(policy, policy.wanted)
     if progress.target != target:
         shelter = _shelter(roster, progress, policy, rolling)
@@ -50,6 +50,20 @@ def plan_budgeted(
     blocker = step.explain(boundary, target)
     released = step.affordable(spent(roster, progress, target))
     return Rollout(boundary, count, (*released, *step.find_free()), blocker)
+
+
+def _begin(roster: Roster, policy: RolloutPolicy) -> Rollout:
+    """
+    The first step, which protects units that exist although their carrier does not.
+
+    Another client has deleted the carrier without its units. A new carrier knows one template and
+    replaces units of any other by itself, so it releases none before a later step has judged them.
+    """
+    end = roster.find_end()
+    if end == 0:
+        return Rollout(policy.partition, policy.wanted)
+    count = max(policy.wanted, min(end, policy.wanted + policy.surge))
+    return Rollout(max(policy.partition, count), count)
 
 
 def _shelter(roster: Roster, progress: Progress, policy: RolloutPolicy, rolling: int) -> int:

@@ -52,6 +52,10 @@ class Roster:
         unit = self._units.get(ordinal)
         return unit is not None and unit.is_edited
 
+    def find_end(self) -> int:
+        """The ordinal above the highest unit; 0 if there is none."""
+        return max(self._units, default=-1) + 1
+
     def available(self) -> list[int]:
         """The ordinals of all available units."""
         return [ordinal for ordinal, unit in self._units.items() if unit.is_available]
