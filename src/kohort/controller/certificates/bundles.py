@@ -2,23 +2,29 @@
 The caBundle: our authority, written into all objects that point API servers to our webhooks.
 
 These are the webhook configurations, and the definitions of kinds that a webhook converts.
-The operator writes only entries that differ, and each JSON patch tests the name of its
+The operator watches them, so that it restores a caBundle that another client removed, and at rest
+sends no request. It writes only entries that differ, and each JSON patch tests the name of its
 webhook: if the object changed in the meantime, the next check writes it. Where cert-manager
 injects the caBundle, the operator does not.
 """
 
+import logging
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from kohort.apis.facts import Whole
 from kohort.cluster.objects import Kind, Object, annotations_of
-from kohort.cluster.port import Address, Cluster, PatchType
+from kohort.cluster.port import Address, Cluster, PatchType, Selection
+from kohort.controller.caches.cache import Cache
+from kohort.controller.caches.informers import Informers
 
 _INJECTED = "cert-manager.io/inject-"
 _CONVERSION = "/spec/conversion"
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +97,45 @@ def _read_bundle(config: Object) -> str:
         return ""
 
 
-async def spread_bundle(cluster: Cluster, address: Address, holder: Object, ca: str) -> bool:
-    """Make the webhooks of an object trust the authority; returns whether a write was needed."""
-    patch = plan_bundle(holder, ca)
-    if patch:
-        await cluster.patch(address, patch, PatchType.JSON)
-    return bool(patch)
+class Bundles:
+    """The objects with a caBundle for our webhooks, as watches show them."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        holders: Collection[BundleHolder],
+        informers: Informers,
+        note: Callable[[Any], None],
+    ) -> None:
+        self._cluster = cluster
+        self._held: list[tuple[BundleHolder, Cache[Whole]]] = []
+        # By object: the version that our last write replaced, and the authority.
+        self._spread_over: dict[Address, tuple[str, str]] = {}
+        for holder in holders:
+            only = Selection(holder.kind, fields=f"metadata.name={holder.name}")
+            cache: Cache[Whole] = informers.add(only, Whole)
+            cache.subscribe(note)
+            self._held.append((holder, cache))
+
+    def are_trusting(self, ca: str, names: Collection[str]) -> bool:
+        """Whether all webhooks that call a server of these names trust the newest authority."""
+        return is_trusted((found for _, found in self._list_found()), ca, names)
+
+    async def spread(self, ca: str) -> None:
+        """Make the webhooks trust the authority, in all objects that we may write now."""
+        for holder, found in self._list_found():
+            if holder.may_write():
+                await self._spread(holder, found, ca)
+
+    def _list_found(self) -> list[tuple[BundleHolder, Object]]:
+        return [(holder, entry.value.decode()) for holder, cache in self._held for entry in cache]
+
+    async def _spread(self, holder: BundleHolder, found: Object, ca: str) -> None:
+        """Write the caBundle of one object, unless our cache is older than our last write."""
+        address, seen = holder.address, (found["metadata"]["resourceVersion"], ca)
+        if self._spread_over.get(address) == seen:
+            return
+        if patch := plan_bundle(found, ca):
+            await self._cluster.patch(address, patch, PatchType.JSON)
+            self._spread_over[address] = seen
+            log.info("authority written into %s", holder.name)

@@ -9,10 +9,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection
 from pathlib import Path
+from random import Random
+from typing import Any
 
-from kohort.cluster.errors import KohortError, NotFound
-from kohort.cluster.port import Address, Cluster
-from kohort.controller.certificates.bundles import BundleHolder, spread_bundle
+from kohort.cluster.errors import KohortError
+from kohort.cluster.port import Cluster
+from kohort.controller.caches.informers import Informers
+from kohort.controller.certificates.bundles import BundleHolder, Bundles
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.clock import Time
 
@@ -35,14 +38,16 @@ class FileKeeper:
         self.is_settled = asyncio.Event()
         self.is_armed = asyncio.Event()
         self.ca = ""  # PEM; empty if the folder has none
-        self._cluster = cluster
         self._folder = folder
-        self._holders = tuple(holders)
         self._live = live
         self._time = time
         self._may_write = may_write
         self._changed = asyncio.Event()
-        self._spread: dict[Address, str] = {}  # the caBundle last written, by object
+        self._informers = Informers(cluster, time, Random())
+        self._bundles = Bundles(cluster, holders, self._informers, self._note)
+
+    def _note(self, difference: Any) -> None:
+        self._changed.set()
 
     def wake(self) -> None:
         """Check again now, since this process has become the leader."""
@@ -50,25 +55,33 @@ class FileKeeper:
         self._changed.set()
 
     async def run(self) -> None:
-        """Check the files again and again, for ever."""
-        while True:
-            self._changed.clear()
-            try:
-                await self._check()
-                self.is_armed.set()
-                self.is_settled.set()
-            except KohortError as error:
-                log.warning("certificates: %s", error)
-            await self._time.wait(self._changed, LOOK_SECONDS)
+        """Check the files again and again, and the caBundles on every change, for ever."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._informers.run())
+            while True:
+                self._changed.clear()
+                try:
+                    await self._check()
+                    self.is_settled.set()
+                except KohortError as error:
+                    log.warning("certificates: %s", error)
+                await self._time.wait(self._changed, LOOK_SECONDS)
 
     async def _check(self) -> None:
         certificate, key = self._read("tls.crt"), self._read("tls.key")
         if (self._folder / "ca.crt").exists():
             self.ca = self._read("ca.crt")
+        if not self._live.is_armed:
+            self._show(certificate, key)
         if self.ca and self._may_write():
-            await self._trust(self.ca)
+            await self._informers.wait_until_ready()
+            await self._bundles.spread(self.ca)
+        self._show(certificate, key)
+
+    def _show(self, certificate: str, key: str) -> None:
         if self._live.show(certificate, key):
             log.info("certificate loaded from %s", self._folder)
+        self.is_armed.set()
 
     def _read(self, name: str) -> str:
         path = self._folder / name
@@ -76,14 +89,3 @@ class FileKeeper:
             return path.read_text()
         except (OSError, UnicodeDecodeError) as error:
             raise KohortError(f"cannot read {path}: {error}") from error
-
-    async def _trust(self, ca: str) -> None:
-        for holder in self._holders:
-            if self._spread.get(holder.address) == ca or not holder.may_write():
-                continue
-            try:
-                found = await self._cluster.read(holder.address)
-            except NotFound:
-                continue
-            await spread_bundle(self._cluster, holder.address, found, ca)
-            self._spread[holder.address] = ca

@@ -125,6 +125,15 @@ def renew_material(
     return Material(ca, ca_key, certificate, key)
 
 
+def join_authorities(newest: str, served: str) -> str:
+    """A CA bundle, and the authority of the served certificate behind it where it lacks that."""
+    try:
+        known, last = _read_authorities(newest), _read_authorities(served)[0]
+    except Unreadable:
+        return newest
+    return newest if last in known else newest + write_certificate(last)
+
+
 def read_names(certificate: x509.Certificate) -> set[str]:
     """The DNS names and IP addresses that a certificate is valid for."""
     try:

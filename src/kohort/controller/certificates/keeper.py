@@ -4,36 +4,40 @@ The certificate keeper: it issues and renews certificates, serves them, and writ
 It watches the Secret and all objects with our caBundle, so at rest it sends no request.
 The leader issues and renews; the other replicas only serve the certificate of the
 Secret. The order matters when an authority changes: first the Secret is written, then
-the caBundles, and then the new certificate is served.
+the caBundles, and then the new certificate is served. Until then the caBundles hold the authority
+of the served certificate, too, whatever another client has written into the Secret.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from datetime import timedelta
 from random import Random
 from typing import Any
 
 from kohort.apis.facts import Whole
 from kohort.cluster.errors import KohortError
 from kohort.cluster.kinds import SECRET
-from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Cluster, Selection
 from kohort.controller.caches.cache import Cache
 from kohort.controller.caches.informers import Informers
-from kohort.controller.certificates.bundles import BundleHolder, is_trusted, spread_bundle
+from kohort.controller.certificates.bundles import BundleHolder, Bundles
 from kohort.controller.certificates.issue import (
     LIFETIMES,
     Lifetimes,
     Material,
     find_due,
     is_presentable,
+    join_authorities,
 )
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.certificates.secrets import ensure_secret, read_secret
 from kohort.controller.clock import Time
 
 RETRY_SECONDS = 1.0
+# Certificates are due by the wall clock, which may be set while we wait.
+CLOCK_SECONDS = 60.0
 log = logging.getLogger(__name__)
 
 
@@ -69,18 +73,13 @@ class Keeper:
         self._lifetimes = lifetimes
         self._trouble = ""  # the error that was logged last
         self._learned = ("", 0.0)  # an authority, and when all API servers know it
-        # By object: the version that our last caBundle write replaced, and the authority.
-        self._spread_over: dict[Address, tuple[str, str]] = {}
         self._changed = asyncio.Event()
         self._informers = Informers(cluster, time, Random())
-        self._secrets = self._follow(SECRET, places.secret.namespace, places.secret.name)
-        self._holders = [(each, self._follow(each.kind, "", each.name)) for each in places.holders]
-
-    def _follow(self, kind: Kind, namespace: str, name: str) -> Cache[Whole]:
-        only = Selection(kind, namespace, fields=f"metadata.name={name}")
-        cache: Cache[Whole] = self._informers.add(only, Whole)
-        cache.subscribe(self._note)
-        return cache
+        secret = places.secret
+        only = Selection(SECRET, secret.namespace, fields=f"metadata.name={secret.name}")
+        self._secrets: Cache[Whole] = self._informers.add(only, Whole)
+        self._secrets.subscribe(self._note)
+        self._bundles = Bundles(cluster, places.holders, self._informers, self._note)
 
     def _note(self, difference: Any) -> None:
         self._changed.set()
@@ -97,8 +96,16 @@ class Keeper:
             await self._informers.wait_until_ready()
             while True:
                 self._changed.clear()
-                pause = await self._check()
-                await self._time.wait(self._changed, pause)
+                await self._rest(await self._check())
+
+    async def _rest(self, seconds: float | None) -> None:
+        """Wait for a change; a long wait ends when the wall clock says so."""
+        if seconds is None or seconds <= CLOCK_SECONDS:
+            await self._time.wait(self._changed, seconds)
+            return
+        end = self._time.now() + timedelta(seconds=seconds)
+        while not self._changed.is_set() and self._time.now() < end:
+            await self._time.wait(self._changed, CLOCK_SECONDS)
 
     async def _check(self) -> float | None:
         """Renew, trust and serve as needed; returns when to check again without an event."""
@@ -115,7 +122,7 @@ class Keeper:
                 self._trouble = str(error)
                 log.warning("certificates: %s", error)
             return RETRY_SECONDS
-        self.ca = material.ca
+        self.ca, self._trouble = material.ca, ""
         self.is_armed.set()
         self.is_settled.set()
         if not self._may_write():
@@ -147,21 +154,8 @@ class Keeper:
 
     async def _trust(self, material: Material) -> bool:
         """Write all caBundles if we lead; returns whether the certificate may be served."""
-        decoded = [(holder, e.value.decode()) for holder, cache in self._holders for e in cache]
         if self._may_write():
-            for holder, found in decoded:
-                if holder.may_write():
-                    await self._spread(holder, found, material.ca)
+            await self._bundles.spread(join_authorities(material.ca, self.ca))
             return True
         is_first = not self._live.is_armed
-        held = (found for _, found in decoded)
-        return is_first or is_trusted(held, material.ca, self._places.names)
-
-    async def _spread(self, holder: BundleHolder, found: Object, ca: str) -> None:
-        """Write the caBundle of one object, unless our cache is older than our last write."""
-        address, seen = holder.address, (found["metadata"]["resourceVersion"], ca)
-        if self._spread_over.get(address) == seen:
-            return
-        if await spread_bundle(self._cluster, address, found, ca):
-            self._spread_over[address] = seen
-            log.info("authority written into %s", holder.name)
+        return is_first or self._bundles.are_trusting(material.ca, self._places.names)
