@@ -232,6 +232,23 @@ def test_a_server_that_never_answers_does_not_hide_the_loss():
     run_virtually(body)
 
 
+def test_one_request_that_is_never_answered_costs_no_lease():
+    async def body() -> None:
+        wire = Cuttable(await make_cluster())
+        me = candidate(wire, "me")
+        await me.acquire()
+        keeping = asyncio.create_task(me.keep())
+        wire.is_silent = True
+        await asyncio.sleep(3)
+        # The first renewal hangs on its connection; later requests take another one.
+        wire.is_silent = False
+        await asyncio.sleep(30)
+        assert me.is_held
+        keeping.cancel()
+
+    run_virtually(body)
+
+
 def test_a_lease_counts_from_the_request_that_made_it_not_from_the_answer():
     async def body() -> None:
         wire = Cuttable(await make_cluster())

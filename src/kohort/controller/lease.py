@@ -5,10 +5,12 @@ Another process holds a lease as long as the lease changes: a candidate measures
 clock how long it has seen the lease unchanged, so clocks that differ do no harm. Every write
 of the lease carries the version that was read, so of two candidates that write it one loses.
 
-The holder renews each ``retry_seconds``. If that has not succeeded for ``renew_seconds`` it
-no longer holds the lease, whatever the object says, and that is earlier than any other
-candidate may take it: the duration in the object is a whole number of seconds, so it is rounded
-up. The operator checks ``is_held`` before it begins an action; one action may be several requests.
+The holder renews each ``retry_seconds``. A request that hangs is given up while there is time for
+another one, so that one dead connection costs no lease. If no renewal has succeeded for
+``renew_seconds`` the holder no longer holds the lease, whatever the object says, and that is
+earlier than any other candidate may take it: the duration in the object is a whole number of
+seconds, so it is rounded up. The operator checks ``is_held`` before it begins an action; one action
+may be several requests.
 """
 
 import asyncio
@@ -110,13 +112,15 @@ class Election:
         self._is_fresh = False
 
     async def _renew(self) -> bool:
-        """Try once to renew, for no longer than this process still holds the lease."""
-        try:
-            async with asyncio.timeout(self._find_left()):
-                return await self._attempt()
-        except TimeoutError:
-            self._is_fresh = False
-            return False
+        """Try to renew while this process still holds the lease; twice if a request hangs."""
+        left = self._find_left()
+        for reserve in (min(self.terms.retry_seconds, left) / 2, 0.0):
+            try:
+                async with asyncio.timeout(self._find_left() - reserve):
+                    return await self._attempt()
+            except TimeoutError:
+                self._is_fresh = False
+        return False
 
     def _find_left(self) -> float:
         """The seconds for which this process still holds the lease without another renewal."""

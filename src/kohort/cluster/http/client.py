@@ -20,6 +20,7 @@ from kohort.cluster.errors import WatchExpired
 from kohort.cluster.http.access.access import Access
 from kohort.cluster.http.frames import Lines, read_line, read_object, read_page
 from kohort.cluster.http.transport import Bucket, Call, Transport
+from kohort.cluster.kinds import LEASE
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Listing, PatchType, Selection, WatchEvent
 
@@ -82,7 +83,9 @@ class HttpCluster:
 
     async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
         """Create an object; returns the object as stored."""
-        return await self._write(Call("POST", collection_path(kind, namespace), body=_encode(obj)))
+        path = collection_path(kind, namespace)
+        call = Call("POST", path, body=_encode(obj), is_urgent=kind == LEASE)
+        return await self._write(call)
 
     async def dry_run_create(self, kind: Kind, namespace: str, obj: Object) -> Object:
         """Create with dryRun; returns the object that a create would store."""
@@ -91,7 +94,8 @@ class HttpCluster:
 
     async def read(self, address: Address) -> Object:
         """Read one object from the API server."""
-        return read_object(await self._transport.send(Call("GET", object_path(address))))
+        call = Call("GET", object_path(address), is_urgent=address.kind == LEASE)
+        return read_object(await self._transport.send(call))
 
     async def read_document(self, path: str) -> Object:
         """Read the document at a path, such as an OpenAPI schema."""
@@ -112,7 +116,9 @@ class HttpCluster:
 
     async def update(self, address: Address, obj: Object) -> Object:
         """Replace an object; its resourceVersion guards against other writers."""
-        return await self._write(Call("PUT", object_path(address), body=_encode(obj)))
+        is_urgent = address.kind == LEASE
+        call = Call("PUT", object_path(address), body=_encode(obj), is_urgent=is_urgent)
+        return await self._write(call)
 
     async def patch(
         self,

@@ -1,10 +1,11 @@
 """
 The connection pool to one API server: it adds credentials, limits the rate, and retries.
 
-All requests but watches pass the rate limit and the limit on requests under way. The rate limit is
-a token bucket: so many requests per second, and so many at once after a rest. It only does
-arithmetic on the time it is given. A request takes its token at once and learns how long to wait,
-so waiting requests are sent in the order in which they came, and no request needs a lock.
+All requests but watches and urgent ones pass the rate limit and the limit on requests under way: a
+lease must not wait behind the requests that it allows. The rate limit is a token bucket: so many
+requests per second, and so many at once after a rest. It only does arithmetic on the time it is
+given. A request takes its token at once and learns how long to wait, so waiting requests are sent
+in the order in which they came, and no request needs a lock.
 
 Connections that fail become ``Unavailable``, or ``NotSent`` when the server never
 saw the request; silence becomes ``TimedOut``. An answer of 401 makes the
@@ -21,7 +22,7 @@ import socket
 import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
 
@@ -112,6 +113,7 @@ class Call:
     query: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     media: str = "application/json"
+    is_urgent: bool = False  # it waits for no other request
 
 
 class Transport:
@@ -132,7 +134,7 @@ class Transport:
         while True:
             attempt += 1
             try:
-                async with self._calls:
+                async with nullcontext() if call.is_urgent else self._calls:
                     return await self._send_once(call)
             except Unauthorized:
                 if has_renewed or not await self.access.credentials.renew():
@@ -145,7 +147,7 @@ class Transport:
                 await asyncio.sleep(delay)
 
     async def _send_once(self, call: Call) -> bytes:
-        delay = self._limiter.take(time.monotonic())
+        delay = 0.0 if call.is_urgent else self._limiter.take(time.monotonic())
         if delay:
             await asyncio.sleep(delay)
         async with self._answer(call, _CALL_TIMEOUT) as response:
