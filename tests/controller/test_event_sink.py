@@ -98,6 +98,24 @@ async def test_the_same_event_is_written_again_only_after_a_while():
     assert cluster.notes == ["again", "again"]
 
 
+async def test_events_are_written_though_the_wall_clock_is_set_back():
+    cluster = Recording()
+    sink = make(cluster)
+    sink.emit(OBJECT, notices("again"), LATER)
+    sink.emit(OBJECT, notices("again"), NOW)
+    await finish(sink)
+    assert cluster.notes == ["again", "again"]
+
+
+async def test_a_clock_that_is_set_back_takes_no_allowance():
+    cluster = Recording()
+    sink = make(cluster)
+    sink.emit(OBJECT, notices(*map(str, range(30))), "2026-01-02T00:00:00Z")
+    sink.emit(OBJECT, notices("earlier"), NOW)
+    await finish(sink)
+    assert cluster.notes[-1] == "earlier"
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -133,6 +133,11 @@ def test_pauses_grow_to_a_limit_and_obey_the_server():
     assert pause_seconds(1, busy, chance) == 7
 
 
+def test_no_server_makes_a_watch_pause_for_hours():
+    away = Unavailable("maintenance", details={"retryAfterSeconds": 7200})
+    assert pause_seconds(1, away, Random(1)) == 60
+
+
 async def keep_up(seed: int, names: list[str]) -> None:
     inner = await make_cluster()
     cluster = Breaking(inner, Random(seed))

@@ -4,7 +4,8 @@ Events: the operator writes notices as Event objects, which ``kubectl describe``
 The operator does not write the same notice about an object again within moments: an event
 is worth a write when something happened, not each time that it happens in a loop. Of a
 large workload it writes the first Normal events of each reason and then one every few seconds:
-two hundred groups that start need no two hundred writes. Every Warning is written. No
+two hundred groups that start need no two hundred writes. Every Warning is written. A wall clock
+that is set back holds up no event. No
 reconcile waits until events are written, and the operator drops an event that the API
 server does not take.
 
@@ -84,7 +85,7 @@ class EventSink:
 
     def _is_new(self, key: tuple[str, str, str], moment: datetime) -> bool:
         told = self._told.get(key)
-        if told is not None and moment - told < REPEAT_AFTER:
+        if told is not None and timedelta() <= moment - told < REPEAT_AFTER:
             return False
         if len(self._told) >= TOLD_MAX:
             self._told.clear()
@@ -94,8 +95,10 @@ class EventSink:
     def _is_within_allowance(self, notice: Notice, key: tuple[str, str], moment: datetime) -> bool:
         if notice.type != "Normal":
             return True
-        whole_at = max(self._whole_at.get(key, moment), moment) + INTERVAL
-        if whole_at - moment > AT_FIRST_MAX * INTERVAL:
+        longest = AT_FIRST_MAX * INTERVAL
+        held = self._whole_at.get(key, moment)
+        whole_at = (held if moment < held <= moment + longest else moment) + INTERVAL
+        if whole_at - moment > longest:
             return False
         if len(self._whole_at) >= TOLD_MAX:
             self._whole_at.clear()

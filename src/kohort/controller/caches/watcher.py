@@ -36,6 +36,7 @@ from kohort.controller.clock import Time
 STREAM_ATTEMPTS_MAX = 3
 PAUSE_SECONDS_FIRST = 0.1
 PAUSE_SECONDS_MAX = 30.0
+ASKED_SECONDS_MAX = 60.0  # the longest pause that an API server, or a proxy before it, may ask for
 _END_OF_LIST = "k8s.io/initial-events-end"
 
 
@@ -232,7 +233,8 @@ def pause_seconds(failures: int, error: KohortError | None, chance: Random) -> f
     grown = PAUSE_SECONDS_FIRST * float(2 ** min(failures - 1, 20))
     seconds = min(grown, PAUSE_SECONDS_MAX) * chance.uniform(0.75, 1.25)
     details = error.details if isinstance(error, ClusterError) else None
-    return max(seconds, float((details or {}).get("retryAfterSeconds") or 0))
+    asked = float((details or {}).get("retryAfterSeconds") or 0)
+    return max(seconds, min(asked, ASKED_SECONDS_MAX))
 
 
 def _ignore(selection: Selection, error: KohortError) -> None:
