@@ -8,7 +8,7 @@ from controller_world import make_cluster
 
 from kohort.apis.served import choose_apis
 from kohort.apiserver.inprocess import InProcessCluster
-from kohort.cluster.errors import NotFound, TooManyRequests, Unavailable
+from kohort.cluster.errors import NotFound, TooManyRequests, Unavailable, WatchExpired
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Selection
 from kohort.controller.clock import LoopTime
@@ -93,3 +93,14 @@ def test_a_process_that_cannot_reach_its_lease_says_so_once_a_minute(caplog):
     assert 9 <= len(told) <= 11
     assert told[-1].levelname == "WARNING"
     assert told[-1].facts["for"] in ("540s", "558s", "600s")  # type: ignore[attr-defined]
+
+
+def test_messages_of_former_outages_are_not_kept():
+    async def work() -> int:
+        measures = Measures(LoopTime())
+        for number in range(1_000):
+            measures.trouble(SELECTIONS[0], WatchExpired(f"too old resource version: {number}"))
+            await LoopTime().sleep(10)
+        return len(measures.outages)
+
+    assert run_virtually(work) <= 10

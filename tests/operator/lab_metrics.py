@@ -22,6 +22,11 @@ class LabMetrics:
     def text(self) -> str:
         return self._measures.registry.render()
 
+    @property
+    def workloads(self) -> int:
+        """How many workloads the process remembers for its metrics."""
+        return len(self._measures.workloads)
+
     def sum(self, metric: str, **labels: str) -> float:
         """The sum of all series with these labels; -1 if there is none."""
         found = [

@@ -6,6 +6,7 @@ from operator_lab import Lab, make_lws
 
 from kohort.apis.api import Snapshot
 from kohort.apis.group_cache import GroupCache
+from kohort.apis.losses import Loss
 from kohort.cluster import kinds
 
 
@@ -49,7 +50,7 @@ async def test_a_snapshot_keeps_the_losses_that_it_was_taken_with(lab: Lab):
     await lab.delete(kinds.POD, "x-1-1", grace_seconds=0)
     (leader,) = [pod for pod in lab.all(kinds.POD) if pod["metadata"]["name"] == "x-1"]
     uid = leader["metadata"]["uid"]
-    controller._lost[("default", "x")] = {uid: ("x-1-1",)}
+    controller.losses.note(Loss(("default", "x"), uid), "x-1-1")
     before = gather(lab)
-    controller._lost[("default", "x")][uid] = ("x-1-1", "x-1-2")
+    controller.losses.note(Loss(("default", "x"), uid), "x-1-2")
     assert before.lost == {uid: ("x-1-1",)}

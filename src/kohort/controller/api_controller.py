@@ -25,6 +25,7 @@ from kohort.controller.blocked_condition import HealthReporter
 from kohort.controller.caches.cache import Cache, Difference
 from kohort.controller.caches.deleted_children import DeletedChildren
 from kohort.controller.caches.informers import Informers
+from kohort.controller.caches.losses import Losses
 from kohort.controller.caches.tiers import TierBook
 from kohort.controller.caches.watermarks import Watermarks
 from kohort.controller.clock import Time
@@ -101,6 +102,7 @@ class ApiController:
         self.events = EventSink(context.cluster, reporter, context.identity, context.may_write)
         self.record: Recorder = lambda key, result, seconds: None
         self.on_fault: Callable[[Key, Exception], None] = _raise
+        self.on_gone: Callable[[Key], None] = lambda key: None
         self._may_write = context.may_write
         self._time = context.time
         prober = AdmissionProber(api, context.cluster)
@@ -109,8 +111,7 @@ class ApiController:
             api, self.executor, self.events, prober, judge, context.time.elapsed
         )
         self._memories: dict[Key, Memory] = {}
-        self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
-        self._passing: dict[Key, set[str]] = {}  # names of losses that only the next plan judges
+        self.losses = Losses()
         self._deleted = DeletedChildren()
         self._nodes: Nodes | None = None  # None: rebuild from the caches
         self.informers = informers
@@ -217,7 +218,7 @@ class ApiController:
                                 self._deleted.note(watched.kind, key, difference)
             self._note_departure(watched.kind, difference)
             if watched.kind == self.api.members and difference.old is not None:
-                self._note_loss(difference)
+                self._note_loss(watched, difference)
 
         return listen
 
@@ -227,28 +228,16 @@ class ApiController:
             owner = old.value.metadata.owner
             self.executor.departures.note_gone(Address(kind, *old.key), old.uid, owner)
 
-    def _note_loss(self, difference: Difference[Any]) -> None:
+    def _note_loss(self, watched: Watched, difference: Difference[Any]) -> None:
         """Note a pod that was deleted, or replaced under its name, as lost by its incarnation."""
         old, new = difference.old, difference.new
         if old is None or (new is not None and new.uid == old.uid):
             return
         found = self.api.find_lost(old.value, Remaining(self._find, self._list_members))
         if found is not None:
-            lost = self._lost.setdefault(found.workload, {})
-            lost[found.incarnation] = (*lost.get(found.incarnation, ()), old.key[1])
-            if found.is_passing:
-                self._passing.setdefault(found.workload, set()).add(old.key[1])
-
-    def _forget_passing(self, key: Key, lost: Mapping[str, tuple[str, ...]]) -> None:
-        """Drop passing losses that a plan has judged."""
-        passing = self._passing.get(key, set()) & {
-            name for names in lost.values() for name in names
-        }
-        if passing:
-            self._passing[key] -= passing
-            held = self._lost.get(key, {}).items()
-            kept = {uid: tuple(n for n in names if n not in passing) for uid, names in held}
-            self._lost[key] = {uid: names for uid, names in kept.items() if names}
+            self.losses.note(found, old.key[1])
+        for key in watched.owners(old.value):
+            self.losses.end(key, old.uid)
 
     def _find(self, kind: Kind, name: Key) -> Any:
         for watched, cache in self.children:
@@ -290,7 +279,7 @@ class ApiController:
         memory = self._memories[key]
         result = await self._reconciler.reconcile(snapshot, memory, self._time.now(), begun)
         if not result.is_failed:
-            self._forget_passing(key, snapshot.lost)
+            self.losses.forget_passing(key, snapshot.lost)
         self.record(key, result, self._time.elapsed() - begun)
         return RunResult(result.is_failed, result.recheck_seconds, memory.planning_seconds)
 
@@ -307,7 +296,7 @@ class ApiController:
             root=readable,
             children=children,
             nodes=self._read_nodes(),
-            lost=self._still_lost(key, children.get(self.api.members, ())),
+            lost=self.losses.list_of(key, children.get(self.api.members, ())),
             dropped=memory.dropped,
             settings=self.settings,
             absent=self._find_absent(),
@@ -355,15 +344,6 @@ class ApiController:
             if not watched.is_needed and cache.selection in absent
         )
 
-    def _still_lost(self, key: Key, members: Iterable[Any]) -> Mapping[str, tuple[str, ...]]:
-        """The lost pods of incarnations that still exist; records of others are dropped."""
-        lost = self._lost.get(key)
-        if not lost:
-            return {}
-        alive = {member.metadata.uid for member in members}
-        self._lost[key] = {uid: names for uid, names in lost.items() if uid in alive}
-        return dict(self._lost[key])
-
     def _list_members(self, key: Key) -> list[Any]:
         """The cached members of a workload."""
         caches = [cache for watched, cache in self.children if watched.kind == self.api.members]
@@ -388,8 +368,6 @@ class ApiController:
     def _forget(self, key: Key) -> None:
         self._memories.pop(key, None)
         self._deleted.forget(key)
-        # A user may recreate a workload that was deleted with --cascade=orphan: keep its losses.
-        if not self._still_lost(key, self._list_members(key)):
-            self._lost.pop(key, None)
-            self._passing.pop(key, None)
+        self.losses.forget(key, self._list_members(key))
         self.watermarks.forget(key)
+        self.on_gone(key)

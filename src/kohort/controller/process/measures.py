@@ -51,10 +51,10 @@ class Measures(Reports):
         self._controllers: list[ApiController] = []
         self._troubled: dict[Selection, str] = {}
         self._mistakes: dict[tuple[str, Key], str] = {}
-        self._outages: dict[str, _Outage] = {}  # by error message
+        self.outages: dict[str, _Outage] = {}  # by error message
         self._number = 0
         self.is_leading: Callable[[], bool] = lambda: False
-        self._workloads = WorkloadSeries(registry)
+        self.workloads = WorkloadSeries(registry)
         self._plans = registry.histogram(catalogue.PLAN_SECONDS)
         self._strategies = registry.histogram(catalogue.STRATEGY_SECONDS)
         self._actions = registry.counter(catalogue.PLAN_ACTIONS)
@@ -79,12 +79,19 @@ class Measures(Reports):
         def report(key: Key, error: Exception) -> None:
             self._report_mistake(kind, key, error)
 
+        def forget(key: Key) -> None:
+            if self._is_gone(kind, key):
+                self.workloads.drop(kind, key)
+                self._mistakes.pop((kind, key), None)
+
         controller.record = record
         controller.on_fault = report
+        controller.on_gone = forget
 
     def leave(self, controller: ApiController) -> None:
         """Forget an API controller that has stopped, and its workloads."""
         self._controllers.remove(controller)
+        self._drop_gone()
 
     def _report_mistake(self, kind: str, key: Key, error: Exception) -> None:
         """Log a bug of ours about one object: once with its traceback, then at debug level."""
@@ -116,9 +123,12 @@ class Measures(Reports):
         """
         self._restarts.count(selection.kind.group_resource)
         words, now = str(error), self._time.elapsed()
-        outage = self._outages.get(words)
+        outage = self.outages.get(words)
         if outage is None or now - outage.seen > OUTAGE_QUIET_SECONDS:
-            outage = self._outages[words] = _Outage(now, now, now)
+            # Messages with versions in them never come again: those of former outages go.
+            known = self.outages.items()
+            self.outages = {w: o for w, o in known if now - o.seen <= OUTAGE_QUIET_SECONDS}
+            outage = self.outages[words] = _Outage(now, now, now)
             self._troubled = {s: w for s, w in self._troubled.items() if w != words}
         outage.seen = now
         is_unserved = isinstance(error, NotFound | TooManyRequests)
@@ -153,7 +163,7 @@ class Measures(Reports):
             self._strategies.observe(seconds, kind, result.strategy, ended)
         for action in result.done:
             self._actions.count(kind, _verb(action))
-        self._workloads.note(kind, key, result, self._time.elapsed())
+        self.workloads.note(kind, key, result, self._time.elapsed())
         workload, observed, decided = result.workload, result.observed, result.decided
         if workload is not None and observed is not None and decided is not None:
             self.journal.note(kind, workload, observed, decided, result.done)
@@ -204,19 +214,17 @@ class Measures(Reports):
 
     def _measure_workloads(self) -> Iterable[Metric]:
         self._drop_gone()
-        return self._workloads.measure(self._time.elapsed())
+        return self.workloads.measure(self._time.elapsed())
 
     def _drop_gone(self) -> None:
-        controllers = self._controllers
-
-        def is_gone(kind: str, key: Key) -> bool:
-            # Two groups of an API may have a kind of one name.
-            own = (c for c in controllers if c.api.kind.name == kind)
-            return all(controller.roots.find(key) is None for controller in own)
-
-        self._workloads.drop_gone(is_gone)
+        self.workloads.drop_gone(self._is_gone)
         known = self._mistakes
-        self._mistakes = {w: words for w, words in known.items() if not is_gone(*w)}
+        self._mistakes = {w: words for w, words in known.items() if not self._is_gone(*w)}
+
+    def _is_gone(self, kind: str, key: Key) -> bool:
+        # Two groups of an API may have a kind of one name.
+        own = (c for c in self._controllers if c.api.kind.name == kind)
+        return all(controller.roots.find(key) is None for controller in own)
 
 
 def _verb(action: Action) -> str:

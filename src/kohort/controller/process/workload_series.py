@@ -2,7 +2,8 @@
 The metrics of workloads, made from what their reconciles read and decided.
 
 At rest they cost nothing and stay true: a workload that was not reconciled has not changed. Its
-units are counted when metrics are scraped. When a workload is deleted, its series are dropped. A
+units are counted when metrics are scraped. When a workload is deleted, its series are dropped,
+whether metrics are scraped or not. A
 rollout that ran already when this process first saw the workload is shown, but its time is not
 measured, since its begin is not known.
 """
@@ -48,6 +49,9 @@ class WorkloadSeries:
         self._recoveries = registry.counter(catalogue.RECOVERIES)
         self._recovery_times = registry.histogram(catalogue.RECOVERY_SECONDS)
 
+    def __len__(self) -> int:
+        return len(self._seen)
+
     def note(self, kind: str, key: Key, result: ReconcileResult, now: float) -> None:
         """Take the facts of one reconcile."""
         seen = self._seen.setdefault((kind, key), _Seen())
@@ -82,6 +86,11 @@ class WorkloadSeries:
             if seen.is_begin_known:
                 self._rollouts.observe(now - seen.rolling_since, kind, key[0])
             seen.rolling_since = None
+
+    def drop(self, kind: str, key: Key) -> None:
+        """Forget a workload that does not exist any more."""
+        if self._seen.pop((kind, key), None) is not None:
+            self._recoveries.drop(lambda labels: (labels[0], labels[1:3]) == (kind, key))
 
     def drop_gone(self, is_gone: Callable[[str, Key], bool]) -> None:
         """Forget the workloads that do not exist any more."""
