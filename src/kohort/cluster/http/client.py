@@ -43,6 +43,7 @@ PAGE_OBJECTS_MAX = 500
 QPS_DEFAULT = 500.0
 BURST_DEFAULT = 500
 _WATCH_SECONDS = (1800, 3600)
+SLACK_SECONDS = 60.0  # a watch that the server has not ended so long after its time is dead
 
 
 class HttpCluster:
@@ -174,7 +175,8 @@ class HttpCluster:
     ) -> AsyncGenerator[WatchEvent, None]:
         """Watch the selected objects from a version on; raises WatchExpired if it is too old."""
         query = {**_select(selection), "watch": "true", "allowWatchBookmarks": "true"}
-        query["timeoutSeconds"] = str(self._chance.randint(*_WATCH_SECONDS))
+        seconds = self._chance.randint(*_WATCH_SECONDS)
+        query["timeoutSeconds"] = str(seconds)
         if version:
             query["resourceVersion"] = version
         if initial:
@@ -182,7 +184,8 @@ class HttpCluster:
             query["resourceVersionMatch"] = "NotOlderThan"
         path = collection_path(selection.kind, selection.namespace)
         lines = Lines()
-        async with aclosing(self._transport.stream(Call("GET", path, query))) as chunks:
+        stream = self._transport.stream(Call("GET", path, query), seconds + SLACK_SECONDS)
+        async with aclosing(stream) as chunks:
             async for chunk in chunks:
                 for line in lines.feed(chunk):
                     yield read_line(line)

@@ -99,7 +99,9 @@ CONNECT_SECONDS_MAX = 10.0
 CALLS_AT_ONCE_MAX = 128
 
 _CALL_TIMEOUT = aiohttp.ClientTimeout(total=CALL_SECONDS_MAX, sock_connect=CONNECT_SECONDS_MAX)
-# A watch may be silent for long: a dead peer is found by TCP keep-alive, not by a timeout.
+ANSWER_SECONDS_MAX = 60.0  # until a stream begins
+# A stream may be silent for long. TCP keep-alive finds a dead peer, but not a dead server behind a
+# load balancer: a caller that knows when the server ends the stream says so.
 _STREAM_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS_MAX)
 _KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
 
@@ -154,24 +156,29 @@ class Transport:
             with _failures(self.access.server):
                 return await response.read()
 
-    async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
-        """The chunks of a streamed response."""
+    async def stream(
+        self, call: Call, seconds_max: float | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        """The chunks of a streamed response; an error if it does not end within so many seconds."""
+        end = None if seconds_max is None else time.monotonic() + seconds_max
         try:
-            async with self._answer(call, _STREAM_TIMEOUT) as response:
-                while chunk := await self._next_chunk(response):
+            async with self._answer(call, _STREAM_TIMEOUT, ANSWER_SECONDS_MAX) as response:
+                while chunk := await self._next_chunk(response, end):
                     yield chunk
         except Unauthorized:
             # The caller makes the next attempt, as after any broken stream.
             await self.access.credentials.renew()
             raise
 
-    async def _next_chunk(self, response: aiohttp.ClientResponse) -> bytes:
+    async def _next_chunk(self, response: aiohttp.ClientResponse, end: float | None) -> bytes:
+        left = None if end is None else max(end - time.monotonic(), 0.0)
         with _failures(self.access.server):
-            return await response.content.readany()
+            async with asyncio.timeout(left):
+                return await response.content.readany()
 
     @asynccontextmanager
     async def _answer(
-        self, call: Call, timeout: aiohttp.ClientTimeout
+        self, call: Call, timeout: aiohttp.ClientTimeout, seconds_max: float | None = None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         session = self._open()
         headers = await self.access.credentials.headers()
@@ -181,17 +188,18 @@ class Transport:
         url = URL(self.access.server + call.path, encoded=True).with_query(call.query)
         try:
             with _failures(self.access.server):
-                response = await session.request(
-                    call.method,
-                    url,
-                    data=call.body,
-                    headers=[*self.access.headers, *headers.items()],
-                    ssl=tls,
-                    server_hostname=self.access.server_name or None,
-                    proxy=self.access.proxy or None,
-                    timeout=timeout,
-                    allow_redirects=False,
-                )
+                async with asyncio.timeout(seconds_max):
+                    response = await session.request(
+                        call.method,
+                        url,
+                        data=call.body,
+                        headers=[*self.access.headers, *headers.items()],
+                        ssl=tls,
+                        server_hostname=self.access.server_name or None,
+                        proxy=self.access.proxy or None,
+                        timeout=timeout,
+                        allow_redirects=False,
+                    )
         except KohortError:
             self.server_date = ""  # an old date would pass for a clock that is behind
             raise
