@@ -26,6 +26,7 @@ from kohort.model.policies import Amendment, Gate, Rule
 from kohort.model.reasons import ORDER, SKEW, VERSIONS, Blocker
 from kohort.model.units import Line, Phase
 from kohort.model.workload import Role, Workload
+from kohort.planning.scale import count_lost
 
 _CLOSE = 1e-9  # for rounding errors: a third of three units is one unit
 
@@ -153,6 +154,9 @@ def _count(held: RoleInstances, rule: Rule, workload: Workload) -> _Counts:
     # new one counts for no wanted unit, unless units are alike and the new one stays.
     staying = [i for i in measured if held.are_alike or i.ordinal < held.wanted]
     stale = sum(i.revision != held.revision for i in staying)
+    if policy is not None:
+        kept = replace(policy, wanted=held.wanted, partition=partition)
+        stale += count_lost(held.instances, kept, held.revision, held.base)
     ready = sum(i.revision == held.revision and i.phase is Phase.READY for i in staying)
     ready = min(ready, held.wanted - partition - stale)
     # A unit missing below the highest ordinal existed before: making it again is no growth.

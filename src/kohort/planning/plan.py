@@ -18,7 +18,7 @@ from kohort.model.workload import Workload
 from kohort.planning.bounds import NO_BOUNDS, Bounds, plan_bounds
 from kohort.planning.lines import LineState, group_line, role_lines
 from kohort.planning.placement import plan_gangs
-from kohort.planning.scale import find_stale, rank_units
+from kohort.planning.scale import count_lost, find_stale, rank_units
 from kohort.planning.served import find_served
 from kohort.planning.startup import find_unsteady, find_waiting_roles
 from kohort.planning.status import plan_report
@@ -113,8 +113,11 @@ def _has_stale(state: LineState) -> bool:
     """Whether a line has units to update, counted by rank where ordinals may have gaps."""
     if state.tally is not None:
         return not state.tally.is_told
-    is_ranked = state.reach is Reach.ANY
-    return bool(find_stale(rank_units(state).state if is_ranked else state))
+    if state.reach is not Reach.ANY:
+        return bool(find_stale(state))
+    ranked = rank_units(state).state
+    lost = count_lost(ranked.units, ranked.rollout, ranked.target, ranked.base)
+    return bool(lost or find_stale(ranked))
 
 
 def _place(blocker: Blocker, line: Line) -> Blocker:

@@ -164,6 +164,24 @@ def find_stale(state: LineState) -> list[Instance]:
     ]
 
 
+def count_lost(
+    units: Iterable[Instance], policy: RolloutPolicy, target: str, base: str, updated_max: int = 0
+) -> int:
+    """
+    The missing units above the partition that count as old ones where a rule limits the updated.
+
+    The cluster has no record of each unit: the revision before is in force until a rollout is over.
+    Where more units are updated than the rule allows now, the line has been further, and what is
+    missing was updated, too. So it was where a partition keeps units: there the revision before is
+    in force for good, and any updated unit tells that the rollout has been above it.
+    """
+    live = [unit for unit in units if unit.phase is not Phase.LEAVING]
+    updated = sum(unit.revision == target for unit in live)
+    if base in ("", target) or updated > (0 if policy.partition else updated_max):
+        return 0
+    return max(0, min(policy.wanted - len(live), policy.wanted - policy.partition))
+
+
 @dataclass(frozen=True, slots=True)
 class Ranks:
     """

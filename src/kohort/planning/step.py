@@ -8,7 +8,7 @@ itself does what ``make``, ``retire`` and ``amend`` say, and nothing else.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kohort.model.observed import Instance, Progress
 from kohort.model.plans import Cause, Make, Restart, Retirement, Rollout, Step
@@ -20,6 +20,7 @@ from kohort.planning.bounds import NO_BOUNDS, Bounds
 from kohort.planning.edited import spare_edited
 from kohort.planning.growth import limit_growth
 from kohort.planning.hooks import count_out, wait_for_hooks
+from kohort.planning.limits import find_limits, limit_updates
 from kohort.planning.lines import LineState
 from kohort.planning.order import keep_order
 from kohort.planning.parts import explain_parts, plan_parts
@@ -98,8 +99,8 @@ def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
     restarts = tuple(r for r in recovery.restarts if r.ordinal < rollout.count)
     backing_off = recovery.recorded | recovery.waits.keys()
     may_complete = plan_startup(state)
-    limits = _find_limits(state, bounds)
-    rollout = _limit_updates(state, rollout, limits)
+    limits = find_limits(state, bounds)
+    rollout = limit_updates(state, rollout, limits)
     amend, kept = _find_amendments(state, rollout, restarts)
     rollout = replace(rollout, replace=kept)
     surplus = spare_alike(state, rollout.replace, _find_surplus(state, rollout))
@@ -231,41 +232,6 @@ def _find_stuck(state: LineState) -> tuple[Blocker, ...]:
     return (Blocker("InPlaceUpdateNotPossible", message, rest),)
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    """How many units of a line the rules over roles allow to be updated now."""
-
-    given_up: int  # old units that may go, plus surge units that may come
-    kept_old: int  # missing units that must be made from the old revision
-
-
-def _find_limits(state: LineState, bounds: Bounds) -> _Limits | None:
-    """How far rules over roles let this line be updated; None: no rule limits it."""
-    if bounds.updated_max is None or state.reach is not Reach.ANY:
-        return None
-    policy = state.rollout
-    stale = sum(unit.phase is not Phase.LEAVING for unit in find_stale(state))
-    if not stale:
-        return None
-    goal = max(0, policy.wanted - policy.partition)
-    stay = max(0, goal - bounds.updated_max)
-    # A deleted old unit counts as updated at once, since the operator recreates it updated.
-    return _Limits(max(0, stale - stay), max(0, stay - stale))
-
-
-def _limit_updates(state: LineState, rollout: Rollout, limits: _Limits | None) -> Rollout:
-    """The step with no more replaced units and no more surge than the rules allow."""
-    if limits is None:
-        return rollout
-    exist = state.progress.count if state.progress else state.wanted
-    extra = max(0, min(rollout.count - exist, limits.given_up))
-    kept = rollout.replace[: limits.given_up - extra]
-    count = min(rollout.count, max(exist, state.wanted) + extra)
-    # Where the budget would pay for more units, it is the rule that holds, and the rule says so.
-    blocker = rollout.blocker if len(kept) == len(rollout.replace) else None
-    return replace(rollout, replace=kept, count=count, blocker=blocker)
-
-
 def _find_amendments(
     state: LineState, rollout: Rollout, restarts: tuple[Restart, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -290,14 +256,13 @@ def _find_makes(state: LineState, rollout: Rollout, kept_old: int) -> Iterator[M
     boundary = progress.boundary if is_noted else rollout.boundary
     end = min(progress.count, rollout.count) if is_noted else rollout.count
     held = {unit.ordinal for unit in state.units}
-    base, made = progress.base or state.target, 0
-    for ordinal in range(end):
-        if ordinal not in held:
-            is_new = ordinal >= boundary and made >= kept_old
-            yield Make(ordinal, state.target if is_new else base)
-            made += 1
-            if made == MAKE_MAX:
-                return
+    base = progress.base or state.target
+    missing = [ordinal for ordinal in range(end) if ordinal not in held][:MAKE_MAX]
+    # Units below the boundary are old anyway, so they take no place of those that rules keep old.
+    kept = set([ordinal for ordinal in missing if ordinal >= boundary][:kept_old])
+    for ordinal in missing:
+        is_new = ordinal >= boundary and ordinal not in kept
+        yield Make(ordinal, state.target if is_new else base)
 
 
 def _find_retirements(

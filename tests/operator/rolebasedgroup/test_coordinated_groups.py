@@ -125,3 +125,21 @@ async def test_defect_2_coordination_of_v1alpha1_becomes_a_policy(lab: GroupLab)
     assert (name_of(found), found["spec"]["policies"][0]["name"]) == ("x", "pd")
     await lab.until(lab.is_done)
     assert lab.find(kinds.POD, "x-a-0")
+
+
+async def test_a_role_that_is_lost_whole_in_a_rollout_comes_back_as_it_was(lab: GroupLab):
+    """The role before it does not come to its end, so none of its instances may be updated."""
+    order = {labels.UPDATE_ORDER: '{"pd": ["prefill", "decode"]}'}
+    await lab.apply(policy({"rollingUpdate": {"maxSkew": "100%"}}, "prefill", "decode", **order))
+    await start(lab, standalone("prefill", 1), standalone("decode", 3))
+    # No node has the label, so the new instance of prefill waits for ever.
+    path = "/spec/roles/0/standalonePattern/template/spec/nodeSelector"
+    await lab.set_field(path, {"absent": "here"})
+    await set_images(lab, "engine:2")
+    await lab.until(lambda: updated(lab, "prefill") == 1)
+    former = lab.uids("decode")
+    for name in former:
+        await lab.delete(labels.INSTANCE, name)
+    await lab.until(lambda: set(lab.uids("decode").values()).isdisjoint(former.values()))
+    await lab.until(lambda: len(lab.pods("decode")) == 3)
+    assert lab.images("decode") == {"engine:1"}
