@@ -154,6 +154,35 @@ async def test_a_paused_role_keeps_the_template_of_its_deployment(lab: GroupLab)
     await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"})
 
 
+async def test_a_pause_stops_a_deployment_that_has_begun_to_roll(lab: GroupLab):
+    """Its new template is there already: without a pause of its own it rolled to the end."""
+    await start(lab, carried(standalone("router", 4), "apps/v1/Deployment"))
+    await lab.set_image("engine:2")
+    await lab.until(lambda: len(lab.images()) == 2)
+    await lab.set_field("/spec/roles/0/rolloutStrategy", {"rollingUpdate": {"paused": True}})
+    await lab.run(120)
+    assert lab.images() == {"engine:1", "engine:2"}
+    await lab.set_field("/spec/roles/0/replicas", 5)
+    await lab.until(lambda: len(lab.pods()) == 5)
+    assert lab.images() == {"engine:1", "engine:2"}
+    await lab.run(10)
+    before = dict(lab.cluster.tried)
+    await lab.run(300)
+    assert dict(lab.cluster.tried) == before
+    await lab.set_field("/spec/roles/0/rolloutStrategy/rollingUpdate/paused", False)
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"})
+    (found,) = lab.all(DEPLOYMENT)
+    assert "paused" not in found["spec"]
+
+
+async def test_a_role_that_is_paused_from_the_start_makes_its_pods(lab: GroupLab):
+    """A Deployment that is paused when it is made makes none."""
+    paused = {"rolloutStrategy": {"rollingUpdate": {"paused": True}}}
+    await start(lab, carried(standalone("router", 2, **paused), "apps/v1/Deployment"))
+    (found,) = lab.all(DEPLOYMENT)
+    assert len(lab.pods()) == 2 and "paused" not in found["spec"]
+
+
 async def test_a_foreign_image_in_the_deployment_of_a_paused_role_is_put_back(lab: GroupLab):
     paused = {"rolloutStrategy": {"rollingUpdate": {"paused": True}}}
     await start(lab, carried(standalone("router", 2, **paused), "apps/v1/Deployment"))

@@ -26,6 +26,7 @@ from kohort.apis.rolebasedgroup.objects.workloads import (
     keep_selector,
     keep_template,
     make_workload,
+    pause,
 )
 from kohort.apis.rolebasedgroup.revision import (
     GROUP_HISTORY,
@@ -209,6 +210,9 @@ class SetActions:
             # A version of the role that leaves its template as it is has nothing to wait for.
             is_kept = bool(role.lacks) or (waits and not has_template(role, held))
             wanted = keep_template(wanted, held, role.spec.name) if is_kept else wanted
+            if kind == DEPLOYMENT and role.spec.rollout.is_paused:
+                is_new = not is_kept and not _has_hash(role, held)
+                wanted = pause(wanted, held, is_new)
             yield from self._apply(kind, wanted, found)
             if role.spec.has_service:
                 yield from self._ensure_service(role.objects, held)
@@ -326,12 +330,17 @@ def _waits_for_role(step: Step | None) -> bool:
 
 def has_template(role: DelegatedRole, held: Object) -> bool:
     """Whether an existing workload has the template of its role, whatever else has changed."""
-    if labels_of(held).get(labels.role_revision(role.spec.name)) == role.hash:
+    if _has_hash(role, held):
         return True
     if role.lacks:
         return False  # the template cannot be made yet
     changed = find_changes(make_workload(role.objects, role.hash, 0, 0), held, MANAGER)
     return not any(path.startswith(TEMPLATE_PATHS) for path in changed)
+
+
+def _has_hash(role: DelegatedRole, held: Object) -> bool:
+    """Whether an existing workload bears the hash of its role."""
+    return labels_of(held).get(labels.role_revision(role.spec.name)) == role.hash
 
 
 def _waits_whole(role: DelegatedRole, step: Step | None) -> bool:

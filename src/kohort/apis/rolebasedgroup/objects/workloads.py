@@ -2,11 +2,12 @@
 Roles whose workload is a Deployment, a StatefulSet or a LeaderWorkerSet.
 
 The operator writes template, replicas and partition; the controller of that kind rolls the pods. A
-Deployment has no partition.
+Deployment has no partition, and a pause of its own.
 """
 
 from typing import Any
 
+from kohort.apis.carriers.delegated import read_tally
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext, make_template
 from kohort.apis.rolebasedgroup.roles import LEADER, PARALLEL, WORKER, as_map
@@ -61,6 +62,21 @@ def keep_template(wanted: Object, found: Object, role: str) -> Object:
     marks = {**labels_of(wanted), key: labels_of(found).get(key, "")}
     metadata = {**wanted["metadata"], "labels": marks}
     return {**wanted, "metadata": metadata, "spec": {**wanted["spec"], **kept}}
+
+
+def pause(wanted: Object, found: Object, is_new: bool) -> Object:
+    """
+    The Deployment of a paused role; ``is_new``: the role has just changed, but not its template.
+
+    It is paused itself if the pause came in the middle of a rollout, and until the role goes on:
+    its controller then replaces no pod and still scales. Otherwise it is not: a Deployment that is
+    paused from the start makes no pod, and one in which another client's template was put back
+    would keep the pods of that.
+    """
+    told = read_tally(found)
+    is_rolling = not told.is_seen or told.updated < told.exist
+    is_paused = (is_new and is_rolling) or as_map(found.get("spec")).get("paused") is True
+    return {**wanted, "spec": {**wanted["spec"], "paused": True}} if is_paused else wanted
 
 
 def _make_deployment(context: RoleContext, partition: int) -> Object:
