@@ -241,6 +241,26 @@ def test_a_blocker_of_a_role_names_its_line():
     assert blockers[0].message.startswith("role a of group 0: 1 of 2 instances wait")
 
 
+def test_the_only_group_of_a_workload_is_not_named():
+    stuck = ((0, (OLD, READY)), (1, (NEW, Phase.STARTING)))
+    two = replace(workload({"a": 2, "b": 1}), is_one_group=True)
+    (blocker,) = steps_of(World((("a", stuck), ("b", ((0, (NEW, READY)),)))), two)["a"].blockers
+    assert blocker.message.startswith("role a: 1 of 2 instances wait")
+    one = replace(workload({"a": 2}), is_one_group=True)
+    (blocker,) = steps_of(World((("a", stuck),)), one)["a"].blockers
+    assert blocker.message.startswith("1 of 2 instances wait")
+
+
+def test_growth_that_waits_names_both_roles_the_rule_and_the_amounts():
+    rule = Rule("pd", ("a", "b"), scale_skew=Skew(units=1), gate=Gate.READY)
+    lines = (("a", ((0, (NEW, READY)),)), ("b", ((0, (NEW, Phase.STARTING)), (1, (NEW, READY)))))
+    steps = steps_of(World(lines), workload({"a": 3, "b": 4}, rule))
+    assert [b.message for b in steps["a"].blockers] == [
+        "role a has 1 of 3 instances, and gets more when 1 of the 2 instances of role b are ready "
+        "(rule pd)"
+    ]
+
+
 def test_a_group_in_which_all_is_well_has_no_steps():
     sizes = {"a": 1, "b": 1}
     group = group_of(start(sizes, (NEW, READY)), sizes)

@@ -133,7 +133,18 @@ def test_a_role_is_updated_after_the_one_before_it():
     found = decide(start(SIZES), ask(after={"b": ("a",)}))
     assert found.steps[Line(0, "a")].retire and not found.steps[Line(0, "b")].retire
     (blocker,) = found.steps[Line(0, "b")].blockers
-    assert blocker.message == "role b is updated when role a is updated"
+    message = "role b depends on role a, and is updated when that is: 0 of {} of its instances are"
+    assert blocker.message == message.format(SIZES["a"])
+
+
+def test_a_role_that_is_not_updated_says_how_many_of_the_one_before_it_are_ready():
+    world = start(SIZES).put("a", 0, (NEW, Phase.STARTING))
+    (blocker,) = decide(world, ask(after={"b": ("a",)})).steps[Line(0, "b")].blockers
+    message = (
+        "role b depends on role a, and is updated when that is ready again: {} of {} of its "
+        "instances are"
+    )
+    assert blocker.message == message.format(SIZES["a"] - 1, SIZES["a"])
 
 
 def test_a_role_whose_update_is_paused_is_not_waited_for():

@@ -19,7 +19,7 @@ from kohort.model.policies import (
     Victims,
 )
 from kohort.model.reasons import Blocker
-from kohort.model.units import Reach
+from kohort.model.units import GROUPS, Line, Reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,18 @@ class Workload:
     rules: tuple[Rule, ...] = ()
     has_rollout: bool = True  # false: groups stay, and only their roles roll
     amendment: Amendment = Amendment.NEVER  # of groups
+    # The API has no groups: the object itself is the only one, and no message names it.
+    is_one_group: bool = False
 
     def find_role(self, name: str) -> Role | None:
         """The role of that name, if the spec still has it."""
         return next((role for role in self.roles if role.name == name), None)
+
+    def name_line(self, line: Line) -> str:
+        """A line in words, as far as it has to be told from others; empty if it is the only one."""
+        if line == GROUPS or not self.is_one_group:
+            return str(line)
+        return f"role {line.role}" if len(self.roles) > 1 else ""
 
     @property
     def group_size(self) -> int:

@@ -250,12 +250,10 @@ def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
         return {}
     waiting = next((c for c in growing if c.exist > 0 and c.reached < c.exist), None)
     if waiting is not None:
-        message = (
-            f"{waiting.exist - waiting.reached} of {waiting.exist} instances of role "
-            f"{waiting.role} are not {rule.gate.value} yet (rule {rule.name})"
-        )
-        held = Blocker(SKEW, message)
-        return {c.role: Bounds(count_max=c.exist, blockers=(held,)) for c in growing}
+        return {
+            own.role: Bounds(count_max=own.exist, blockers=(_explain_gate(rule, own, waiting),))
+            for own in growing
+        }
     # A role that was asked to make units and has not made them yet keeps the others back.
     slowest = min((c for c in counts if c.made < c.wanted), key=lambda c: c.made_growth)
     limit = slowest.made_growth + rule.scale_skew.of(max(c.wanted for c in counts))
@@ -275,6 +273,15 @@ def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
             blockers = (Blocker(SKEW, message),)
         found[own.role] = Bounds(count_max=allowed, blockers=blockers)
     return found
+
+
+def _explain_gate(rule: Rule, own: _Counts, waiting: _Counts) -> Blocker:
+    return Blocker(
+        SKEW,
+        f"role {own.role} has {own.exist} of {own.wanted} instances, and gets more when "
+        f"{waiting.exist - waiting.reached} of the {waiting.exist} instances of role "
+        f"{waiting.role} are {rule.gate.value} (rule {rule.name})",
+    )
 
 
 def _explain_skew(rule: Rule, own: _Counts, slowest: _Counts, allowed: int) -> Blocker:

@@ -106,7 +106,8 @@ def _plan_group(workload: Workload, group: Group, now: float) -> Iterator[Step]:
         elif role in unsteady and (unsteady[role].reason in OF_CLIENTS or _has_stale(state)):
             own = own.join(Bounds(updated_max=0, blockers=(unsteady[role],)))
         step = plan_step(state, now, own)
-        yield replace(step, blockers=tuple(_place(blocker, step.line) for blocker in step.blockers))
+        name = workload.name_line(step.line)
+        yield replace(step, blockers=tuple(_place(b, step.line, name) for b in step.blockers))
 
 
 def _has_stale(state: LineState) -> bool:
@@ -120,11 +121,12 @@ def _has_stale(state: LineState) -> bool:
     return bool(lost or find_stale(ranked))
 
 
-def _place(blocker: Blocker, line: Line) -> Blocker:
-    """The blocker with its role line added to the message."""
+def _place(blocker: Blocker, line: Line, name: str) -> Blocker:
+    """The blocker with its role line, and with the line's name before the message."""
     if blocker.line == line:
         return blocker
-    return replace(blocker, line=line, message=f"{line}: {blocker.message}")
+    message = f"{name}: {blocker.message}" if name else blocker.message
+    return replace(blocker, line=line, message=message)
 
 
 def _find_missing(workload: Workload, observed: Observed) -> tuple[Blocker, ...]:

@@ -48,9 +48,7 @@ def find_waiting_roles(workload: Workload, group: Group) -> dict[str, Blocker]:
         # No role waits for a role that this group does not have in its own revision.
         missing = [name for name in role.after if name in held and not held[name].is_whole]
         if missing:
-            first = held[missing[0]]
-            ready = sum(i.phase is Phase.READY for i in first.instances)
-            ready, wanted = first.tally.ready if first.tally else ready, first.wanted
+            ready, wanted = _count_ready(held[missing[0]]), held[missing[0]].wanted
             found[role.name] = Blocker(
                 ROLE,
                 f"role {role.name} waits for role {missing[0]}, of which {ready} of {wanted} "
@@ -74,11 +72,32 @@ def find_unsteady(workload: Workload, group: Group) -> dict[str, Blocker]:
         if role.obstacle is not None:
             found[role.name] = replace(role.obstacle, line=Line(group.ordinal, role.name))
         elif waits and role.name in held:
-            end = "is ready again" if unready else "is updated"
-            message = f"role {role.name} is updated when role {waits[0]} {end}"
+            awaited = workload.find_role(waits[0])
+            end = _say_unready(held[waits[0]]) if unready else _say_old(held[waits[0]], awaited)
+            message = f"role {role.name} depends on role {waits[0]}, and is updated when {end}"
             line = Line(group.ordinal, role.name)
             found[role.name] = Blocker(ROLE, message, line=line)
     return found
+
+
+def _count_ready(held: RoleInstances) -> int:
+    if held.tally is not None:
+        return held.tally.ready
+    return sum(instance.phase is Phase.READY for instance in held.instances)
+
+
+def _say_unready(held: RoleInstances) -> str:
+    return f"that is ready again: {_count_ready(held)} of {held.wanted} of its instances are"
+
+
+def _say_old(held: RoleInstances, role: Role | None) -> str:
+    partition = role.rollout.partition if role and role.rollout else 0
+    goal = max(0, held.wanted - partition)
+    units = held.list_unprotected(partition)
+    updated = sum(unit.revision == held.revision for unit in units)
+    if held.tally is not None:
+        updated = held.tally.updated if held.tally.is_seen else 0
+    return f"that is: {min(updated, goal)} of {goal} of its instances are"
 
 
 def _list_later(rule: Rule, role: str) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from kohort.views.health import (
 )
 from kohort.views.picture import Picture
 from kohort.views.reasons import find_link
+from kohort.views.roles import list_paused
 from kohort.views.rollouts import find_former
 from kohort.views.table import Row, make_row
 from kohort.views.troubles import CRASH_LOOP, NODE_LOST, RESTARTED, Trouble
@@ -60,7 +61,7 @@ class Finding:
     about: str  # a member, or another object with its kind
     reason: str
     message: str
-    group: int
+    group: int | None  # None: the workload is the only group
     container: str = ""
     node: str = ""
     same: tuple[str, ...] = ()  # other members in the same trouble
@@ -160,7 +161,7 @@ def _find(picture: Picture, events: Sequence[Object], gangs: Sequence[str]) -> I
             about=trouble.member,
             reason=trouble.reason,
             message=_leave_to_gangs(trouble.details, gangs),
-            group=trouble.ordinal,
+            group=picture.tell_group(trouble.ordinal),
             container=trouble.container,
             node=trouble.node,
             same=tuple(other.member for other in alike[1:]),
@@ -217,7 +218,13 @@ def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
         return (f"kubectl delete {holder}{flag}",) if holder else (*_undo(picture, target), edit)
     if health.word is Word.BLOCKED and health.reason in ("NotPlanned", OPERATOR_SILENT):
         return _find_operator(picture)
-    return _look_on(picture, health, target, flag)
+    return (*_look_on(picture, health, target, flag), *_resume_roles(picture, flag))
+
+
+def _resume_roles(picture: Picture, flag: str) -> tuple[str, ...]:
+    """The commands that resume paused roles with old instances, while others go on or wait."""
+    resume = f"kohort rollout resume {_name_steered(picture)}{flag}"
+    return tuple(f"{resume} --role {r}" if r else resume for r in list_paused(picture))
 
 
 def _say_pause(picture: Picture) -> str:

@@ -24,7 +24,7 @@ class PodExplanation:
     pod: str
     namespace: str
     role: str
-    group: int
+    group: int | None  # None: the workload is the only group
     revision: str
     node: str
     phase: str
@@ -72,7 +72,7 @@ def explain_pod(
         pod=member.name,
         namespace=picture.namespace,
         role=verbs.role_of(member.index) if verbs else "",
-        group=group.ordinal,
+        group=picture.tell_group(group.ordinal),
         revision=picture.name_revision(find_revision(group)),
         node=(pod.get("spec") or {}).get("nodeName", ""),
         phase=str(member.phase),

@@ -66,6 +66,11 @@ class Picture:
         """The noun for the units of this workload, such as groups or instances."""
         return f"instances of role {self.role}" if self.role else "groups"
 
+    def tell_group(self, ordinal: int) -> int | None:
+        """The ordinal of a group; None where the workload itself is the only group."""
+        is_one = self.reading is not None and self.reading.workload.is_one_group
+        return None if is_one else ordinal
+
     @property
     def stuck(self) -> tuple[Trouble, ...]:
         """The troubles that time alone will not end."""

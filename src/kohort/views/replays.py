@@ -15,6 +15,7 @@ from kohort.journal.entries import WAIT, Decision, EntryHead
 from kohort.journal.replay import Replayed
 from kohort.model.observed import Group, RoleInstances
 from kohort.model.units import Phase
+from kohort.model.workload import Workload
 from kohort.views.picture import find_revision
 
 
@@ -111,10 +112,10 @@ def make_step(number: int, each: Replayed) -> ReplayStep:
         report.wanted,
         report.groups_updated,
         _list_seen(entry.observed.groups, entry.workload.revision),
-        tuple(_describe(decision) for decision in each.decisions),
+        tuple(_describe(decision, entry.workload) for decision in each.decisions),
         entry.actions,
-        tuple(_describe(decision) for decision in each.added),
-        tuple(_describe(decision) for decision in each.dropped),
+        tuple(_describe(decision, entry.workload) for decision in each.added),
+        tuple(_describe(decision, entry.workload) for decision in each.dropped),
     )
 
 
@@ -155,7 +156,7 @@ def _see_role(role: RoleInstances) -> SeenRole:
     return SeenRole(role.role, ready, len(role.instances), role.wanted, updated)
 
 
-def _describe(decision: Decision) -> str:
+def _describe(decision: Decision, workload: Workload) -> str:
     if decision.verb == WAIT:
         return f"wait, {decision.about}: {decision.why}"
     if decision.verb == "allow":
@@ -165,7 +166,8 @@ def _describe(decision: Decision) -> str:
     if decision.line.group is None:
         noun = f"group{'' if is_one else 's'} {which}"
     else:
-        noun = f"instance{'' if is_one else 's'} {which} of {decision.line}"
+        name = workload.name_line(decision.line)
+        noun = f"instance{'' if is_one else 's'} {which}{f' of {name}' if name else ''}"
     about = f" ({decision.about})" if decision.about else ""
     why = f": {decision.why}" if decision.why else ""
     return f"{decision.verb} {noun if which else ''}{about}{why}"

@@ -13,6 +13,7 @@ groups is updated when they are.
 
 from dataclasses import dataclass, replace
 
+from kohort.cluster.objects import is_leaving
 from kohort.model.observed import Group, Observed, RoleInstances
 from kohort.model.plans import LineReport, Plan, Report
 from kohort.model.reasons import Blocker
@@ -143,3 +144,12 @@ def _make_line(picture: Picture, role: Role, blockers: tuple[Blocker, ...]) -> R
         is_paused=role.rollout.is_paused,
         reasons=tuple(found)[:_REASONS_MAX],
     )
+
+
+def list_paused(picture: Picture) -> tuple[str, ...]:
+    """The paused roles with something to update; an empty name stands for the only role."""
+    if picture.plan is None or is_leaving(picture.root):
+        return ()
+    counts = picture.plan.report.roles
+    found = (name for name in picture.held if name in counts and counts[name].is_updating)
+    return tuple("" if len(counts) == 1 and not picture.role else name for name in found)

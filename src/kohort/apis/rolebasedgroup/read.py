@@ -252,6 +252,7 @@ def _read_workload(snapshot: Snapshot, facts: GroupFacts, delegates: dict[str, O
         reach=Reach.ANY,
         rules=facts.rules,
         has_rollout=False,
+        is_one_group=True,
     )
 
 

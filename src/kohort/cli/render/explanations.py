@@ -74,12 +74,13 @@ def _fill(health: Health) -> str:
 
 def write_finding(finding: Finding, now: datetime) -> Iterator[str]:
     """The lines of one trouble that the workload waits for, with the events about it."""
-    place = [f"group {finding.group}"]
+    place = [] if finding.group is None else [f"group {finding.group}"]
     if finding.container:
         place.append(f"container {finding.container}")
     if finding.node:
         place.append(f"on {finding.node}")
-    yield f"{finding.about}  {finding.reason}: {finding.message} ({', '.join(place)})"
+    where = f" ({', '.join(place)})" if place else ""
+    yield f"{finding.about}  {finding.reason}: {finding.message}{where}"
     if finding.same:
         more = len(finding.same) - _NAMED_MAX
         rest = f" and {more} more" if more > 0 else ""
@@ -163,7 +164,8 @@ def write_pod_explanation(told: PodExplanation, now: datetime, paint: Paint = pl
         word, style = "! stuck", RED
     age = write_age(told.since, now)
     row = told.workload
-    place = f"{told.role} of group {told.group} of {row.kind} {row.name}, revision {told.revision}"
+    group = "" if told.group is None else f" of group {told.group}"
+    place = f"{told.role}{group} of {row.kind} {row.name}, revision {told.revision}"
     since = f"{age} ({write_time(told.since)})" if told.since else ""
     waits = "nothing: it serves"
     if trouble is not None:

@@ -87,7 +87,9 @@ def _explain(picture: Picture, evidence: Evidence, found: _Waiting) -> Iterator[
     told = {trouble.message for trouble in picture.troubles}
     words = _describe_object(evidence, found, told)
     hurdles = tuple(_find_hurdles(evidence, found))
-    yield f"group {found.group.ordinal}: {'; '.join((*words, *hurdles))}"
+    ordinal = picture.tell_group(found.group.ordinal)
+    place = "" if ordinal is None else f"group {ordinal}: "
+    yield f"{place}{'; '.join((*words, *hurdles))}"
     if hurdles:
         # Room is looked for only when these are out of the way.
         return
