@@ -123,7 +123,8 @@ def _downgrade(new: Object, inner: Object) -> tuple[Object, Object]:
     spec: Object = dict(inner)
     for field, twin in _TWINS.items():
         found = _read(notes.get(twin, ""))
-        if found is not None:
+        # Clients with types of their own could read no list that has a field of another type.
+        if _fits(field, found):
             spec[field] = found
             del notes[twin]
     for key, value in _list_implied(spec, notes).items():
@@ -132,6 +133,13 @@ def _downgrade(new: Object, inner: Object) -> tuple[Object, Object]:
     _apply_edits(notes, kept, new)
     roles, carried = _convert_roles(inner, kept, downgrade_role, carry_new)
     return {**spec, **roles}, _add_kept(notes, carried, labels.KEPT_FIELDS)
+
+
+def _fits(field: str, value: Any) -> bool:
+    """Whether a value has the form of its field in v1alpha1: an object, or a list of objects."""
+    if field == "coordination":
+        return isinstance(value, list) and len(as_objects(value)) == len(value)
+    return isinstance(value, dict)
 
 
 def _convert_roles(
@@ -214,7 +222,7 @@ def _apply_edits(notes: Object, kept: Object, obj: Object) -> None:
     for key, value in as_map(edits.get("set")).items():
         if value is None:
             notes.pop(key, None)
-        else:
+        elif isinstance(value, str):  # the API server fails a whole list for any other value
             notes[key] = value
 
 

@@ -45,16 +45,23 @@ _WHOLE, _OF = "whole", "of"
 def upgrade_role(old: Object, carried: Object) -> Object:
     """A role of v1alpha1 in v1alpha2, with the fields that the annotation holds for it."""
     if _WHOLE in carried:
-        is_same = carried.get(_OF) == hash_value(old)
-        return deepcopy(carried[_WHOLE]) if is_same else _upgrade(old, {})
+        whole = _find_whole(old, carried)
+        return _upgrade(old, {}) if whole is None else whole
     return _upgrade(old, carried)
 
 
 def downgrade_role(new: Object, carried: Object) -> Object:
     """A role of v1alpha2 in v1alpha1, with the fields that the annotation holds for it."""
-    if _WHOLE in carried and carried.get(_OF) == hash_value(new):
-        return deepcopy(carried[_WHOLE])
-    return _downgrade(new)
+    whole = _find_whole(new, carried)
+    return _downgrade(new) if whole is None else whole
+
+
+def _find_whole(role: Object, carried: Object) -> Object | None:
+    """The whole role that the annotation holds for an unchanged one, if it is one of that name."""
+    whole = carried.get(_WHOLE)
+    if not isinstance(whole, dict) or whole.get("name") != role.get("name"):
+        return None
+    return deepcopy(whole) if carried.get(_OF) == hash_value(role) else None
 
 
 def carry_new(new: Object, old: Object) -> Object:
