@@ -138,6 +138,42 @@ def test_tfew_weights_of_cohere_lie_elsewhere():
     assert made["volumeMounts"][1]["subPath"] == "finetuned"
 
 
+TENSORRT = {
+    "ome.io/base-model-format": "tensorrtllm",
+    "ome.io/base-model-format-version": "0.11",
+}
+
+
+def test_a_model_for_tensorrt_is_prepared_for_its_version_and_gpus():
+    obj = annotated()
+    notes_of(obj).update(TENSORRT)
+    (engine,) = obj["spec"]["containers"]
+    engine["resources"] = {"limits": {"nvidia.com/gpu": "4"}}
+    (made,) = mutate(obj)["spec"]["initContainers"]
+    env = env_of(made)
+    assert (env["TENSORRTLLM_VERSION"], env["NUM_OF_GPU"]) == ("0.11", "4")
+    (plain,) = mutate(annotated())["spec"]["initContainers"]
+    assert not {"TENSORRTLLM_VERSION", "NUM_OF_GPU"} & set(env_of(plain))
+
+
+def test_weights_for_tensorrt_lie_in_a_folder_of_their_own():
+    (made,) = mutate(tuned(**TENSORRT))["spec"]["initContainers"]
+    assert made["volumeMounts"][1]["mountPath"] == "/opt/ml/model"
+    assert made["volumeMounts"][1]["subPath"] == "tensorrt_llm"
+
+
+def test_a_model_of_cohere_with_tfew_weights_is_decrypted_beside_them():
+    obj = annotated()
+    notes_of(obj)["ome.io/fine-tuned-weight-ft-strategy"] = "tfew"
+    notes_of(obj)["ome.io/base-model-vendor"] = "cohere"
+    (made,) = mutate(obj)["spec"]["initContainers"]
+    assert made["volumeMounts"][0] == {
+        "name": "model-empty-dir",
+        "mountPath": "/opt/ml/model",
+        "subPath": "base",
+    }
+
+
 def test_decryption_comes_before_weights_and_nothing_comes_twice():
     obj = tuned(**notes_of(annotated()))
     done = mutate(obj)
