@@ -120,6 +120,23 @@ def test_a_lease_that_is_given_back_is_taken_at_once():
     run_virtually(body)
 
 
+def test_a_lease_is_given_back_also_in_the_middle_of_a_renewal():
+    async def body() -> None:
+        wire = Cuttable(await make_cluster())
+        me = candidate(wire, "me")
+        await me.acquire()
+        keeping = asyncio.create_task(me.keep())
+        wire.answer_seconds = 3
+        await asyncio.sleep(2.5)  # asked after two seconds and carried out, not answered yet
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+        wire.answer_seconds = 0
+        await me.release()
+        assert (await wire.read(PLACE))["spec"]["holderIdentity"] == ""
+
+    run_virtually(body)
+
+
 def test_who_waits_for_the_lease_and_stops_does_not_give_it_back_for_its_holder():
     async def body() -> None:
         cluster = await make_cluster()

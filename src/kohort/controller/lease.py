@@ -132,9 +132,13 @@ class Election:
         if self._renewed_at is None or self._seen is None:
             return
         self._renewed_at = None
-        spec = {**self._seen["spec"], "holderIdentity": "", "leaseDurationSeconds": 1}
         try:
-            await self._cluster.update(self._address, {**self._seen, "spec": spec})
+            if not self._is_fresh:
+                # A renewal that was cut off may have been carried out.
+                await self._check()
+            if self._seen is not None and self.holder == self.terms.identity:
+                spec = {**self._seen["spec"], "holderIdentity": "", "leaseDurationSeconds": 1}
+                await self._cluster.update(self._address, {**self._seen, "spec": spec})
         except KohortError as error:
             self.trouble = error
 
@@ -161,6 +165,7 @@ class Election:
         if judge_claim(spec, self.terms.identity, unchanged) is Claim.WAIT:
             return False
         begun = self._time.elapsed()
+        self._is_fresh = False  # until the answer tells the version
         wanted = {**lease, "spec": write_claim(spec, self.terms, self._time.now())}
         self._hold(await self._cluster.update(self._address, wanted), begun)
         return True
