@@ -15,6 +15,7 @@ from certificate_world import (
     NOW,
     PLACES,
     SECRET,
+    VALIDATING,
     SetTime,
     add_configurations,
     make_cluster,
@@ -135,14 +136,14 @@ async def test_a_bundle_from_files_is_written_into_a_configuration_that_is_made_
 
 
 class Refusing(InProcessCluster):
-    """Takes no patches while it is told so."""
+    """Takes no patches of some objects."""
 
-    is_refusing = False
+    refused = ()
 
-    async def patch(self, *args, **options):
-        if self.is_refusing:
+    async def patch(self, address, *args, **options):
+        if address in self.refused:
             raise Forbidden("not now")
-        return await super().patch(*args, **options)
+        return await super().patch(address, *args, **options)
 
 
 async def test_a_trouble_that_comes_back_is_logged_again(caplog):
@@ -152,10 +153,25 @@ async def test_a_trouble_that_comes_back_is_logged_again(caplog):
     async with kept(keeper):
         for _ in range(2):
             caplog.clear()
-            cluster.is_refusing = True
+            cluster.refused = (MUTATING, VALIDATING)
             await take_bundles_away(cluster)
             await until(lambda: "not now" in caplog.text)
-            cluster.is_refusing = False
+            cluster.refused = ()
             async with asyncio.timeout(20):
                 while "" in await decode_bundles(cluster):
                     await asyncio.sleep(0.01)
+
+
+async def test_one_configuration_that_cannot_be_written_keeps_no_other_from_its_authority(caplog):
+    cluster = Refusing(make_cluster().api)
+    await add_configurations(cluster)
+    cluster.refused = (MUTATING,)
+    keeper, _ = make_keeper(cluster, SetTime())
+    task = asyncio.create_task(keeper.run())
+    async with asyncio.timeout(20):
+        while (await read_bundles(cluster))[2:].count("") > 0:
+            await asyncio.sleep(0.01)
+    await until(lambda: "not now" in caplog.text)
+    assert set((await read_bundles(cluster))[:2]) == {""}
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from kohort.apis.facts import Whole
+from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Kind, Object, annotations_of
 from kohort.cluster.port import Address, Cluster, PatchType, Selection
 from kohort.controller.caches.cache import Cache
@@ -122,10 +123,20 @@ class Bundles:
         return is_trusted((found for _, found in self._list_found()), ca, names)
 
     async def spread(self, ca: str) -> None:
-        """Make the webhooks trust the authority, in all objects that we may write now."""
+        """
+        Make the webhooks trust the authority, in all objects that we may write now.
+
+        If the API server refuses one, the others are written, and then the error is raised.
+        """
+        refused: KohortError | None = None
         for holder, found in self._list_found():
-            if holder.may_write():
-                await self._spread(holder, found, ca)
+            try:
+                if holder.may_write():
+                    await self._spread(holder, found, ca)
+            except KohortError as error:
+                refused = refused or error
+        if refused is not None:
+            raise refused
 
     def _list_found(self) -> list[tuple[BundleHolder, Object]]:
         return [(holder, entry.value.decode()) for holder, cache in self._held for entry in cache]
