@@ -217,3 +217,15 @@ def test_a_verdict_may_ask_for_another_look():
         return times
 
     assert run_virtually(body) == [0.03, 10.03, 20.03]
+
+
+def test_runs_that_come_before_their_time_do_not_pile_up():
+    queue, now = make(), 0.0
+    for _ in range(10_000):
+        queue.add("a", now, 86_400.0)
+        queue.add("a", now)
+        now += 1.0
+        assert queue.take(now) == "a"
+        queue.finish("a", now)
+    assert queue.waiting == 0
+    assert queue.entries < 2_000

@@ -22,6 +22,8 @@ from typing import Generic, TypeVar
 from kohort.controller.clock import Time
 
 K = TypeVar("K", bound=Hashable)
+# A key that was to run late and runs early leaves an entry behind until the late moment.
+_STALE_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,11 @@ class Schedule(Generic[K]):
         return len(self._due)
 
     @property
+    def entries(self) -> int:
+        """How many entries the heap has, stale ones included."""
+        return len(self._heap)
+
+    @property
     def gathering(self) -> int:
         """How many keys wait because something happened, and not for a time."""
         return len(self._gathering)
@@ -140,6 +147,9 @@ class Schedule(Generic[K]):
         self._number += 1
         self._due[key] = (due, self._number)
         heapq.heappush(self._heap, (due, self._number, key))
+        if len(self._heap) > 2 * len(self._due) + _STALE_MAX:
+            self._heap = [(*when, each) for each, when in self._due.items()]
+            heapq.heapify(self._heap)
 
     def _backoff(self, failures: int) -> float:
         grown = self._pace.backoff_seconds_first * float(2 ** min(failures - 1, 40))
