@@ -1,7 +1,7 @@
 """Script (a): a platform engineer without a cluster sees a group come up, roll and heal."""
 
 import pytest
-from terminal import OpenWindow, compare
+from terminal import OpenWindow, Terminal, compare, within
 
 pytestmark = pytest.mark.slow
 CLOCK = "--clock 2026-01-01T09:00:00Z"
@@ -9,8 +9,8 @@ IMAGE = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"
 PATCH = f'[{{"op": "replace", "path": "{IMAGE}", "value": "lmsysorg/sglang:v0.5.4"}}]'
 
 
-def test_the_first_cluster_in_five_minutes(open_window: OpenWindow):
-    cluster, user, clock = map(open_window, ("the cluster", "the user", "the clock"))
+def see_it_start(cluster: Terminal, user: Terminal, clock: Terminal) -> None:
+    """From nothing to a tree that is ready."""
     cluster.start(f"kohort up {CLOCK} --port 0 --dashboard-port 0", until="stop +Ctrl-C")
     user.type("kohort new lws --example | kubectl apply -f -")
     user.type("kohort sim clock step 2s")
@@ -19,6 +19,10 @@ def test_the_first_cluster_in_five_minutes(open_window: OpenWindow):
     clock.type("kohort sim clock step 20s")
     user.expect("ready 17s")
     user.interrupt()
+
+
+def see_it_roll_and_heal(user: Terminal) -> None:
+    """A rollout, and a lost node."""
     user.note("a rollout, one group at a time")
     user.type(f"kubectl patch lws llama --type=json -p '{PATCH}'")
     user.type("kohort sim clock step 3s")
@@ -35,6 +39,14 @@ def test_the_first_cluster_in_five_minutes(open_window: OpenWindow):
     user.type("kohort sim clock step 20s")
     user.type("kohort get lws/llama")
     user.type("kubectl get lws,pods -o wide")
-    cluster.interrupt()
-    user.type("kohort clusters")
+
+
+def test_the_first_cluster_in_five_minutes(open_window: OpenWindow):
+    with within(300):
+        cluster, user, clock = map(open_window, ("the cluster", "the user", "the clock"))
+        with within(60):
+            see_it_start(cluster, user, clock)
+        see_it_roll_and_heal(user)
+        cluster.interrupt()
+        user.type("kohort clusters")
     compare("first_cluster", "\n".join(w.transcript() for w in (cluster, user, clock)))

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from terminal import compare, open_terminal
+from terminal import compare, open_terminal, within
 
 from client_tools import find_tool
 
@@ -57,6 +57,7 @@ def test_a_strategy_goes_from_an_idea_to_a_rollout(tmp_path: Path):
     home = tmp_path / "home"
     environment = prepare(home)
     with (
+        within(300),
         open_terminal(home, environment, "the cluster") as cluster,
         open_terminal(home, environment, "the architect") as user,
     ):
@@ -70,6 +71,7 @@ def test_a_strategy_goes_from_an_idea_to_a_rollout(tmp_path: Path):
             "kohort new lws --example --name llama > llama.yaml && kubectl apply -f llama.yaml"
         )
         user.type("kohort sim clock step 1m")
+        user.type("kohort plan lws/llama --strategy rack-by-rack")
         user.type(f"sed -i 's#image: .*#image: {IMAGE}#' llama.yaml")
         user.type("kohort plan -f llama.yaml --strategy rack-by-rack --compare budgeted")
         cluster.interrupt()
