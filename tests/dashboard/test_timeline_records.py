@@ -94,6 +94,21 @@ def test_a_unit_that_falls_back_keeps_what_was_before():
     assert found[-2:] == [("ready", True), ("loading", False)]
 
 
+def test_a_unit_that_leaves_was_ready_until_then():
+    """Its pods say soon that they are not ready, and no longer since when they were."""
+    ready, leaving = (make_pod(1, 2, moment, gone) for moment, gone in ((3, 0), (0, 8)))
+    found = record_of(("a", [ready], 5), ("a", [leaving], 9), ("a", [leaving], 10))
+    assert found[-3:] == [("loading", True), ("ready", True), ("leaving", False)]
+    stale = make_pod(placed=1, started=2, ready=3, leaving=8)  # the first that is seen of it
+    assert [name for name, *_ in phases([stale])][-2:] == ["ready", "leaving"]
+
+
+def test_a_unit_that_leaves_before_it_was_ready_never_was():
+    loading, leaving = make_pod(placed=1, started=2), make_pod(placed=1, started=2, leaving=8)
+    found = record_of(("a", [loading], 5), ("a", [leaving], 9))
+    assert [name for name, _ in found] == ["waiting", "pulling", "loading", "leaving"]
+
+
 def test_a_lane_keeps_a_bounded_number_of_spans():
     ready = make_pod(placed=1, started=2, ready=3)
     notes = [(str(number), [ready], 5.0 + number) for number in range(100)]

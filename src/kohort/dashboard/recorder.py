@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from kohort.views.picture import Picture
 from kohort.views.timeline import (
+    LEAVING,
     PHASES,
     Band,
     Lane,
@@ -90,6 +91,8 @@ class WorkloadRecord:
             lane.past.extend(_cut(span, now) for span in lane.present)
             lane.fell_back = now
             spans = _clip(unit.spans, now)
+        if lane.present and spans and spans[-1].phase == LEAVING:
+            spans = _leave(lane.present, spans[-1])
         lane.incarnation, lane.present = unit.incarnation, spans
 
     @staticmethod
@@ -123,6 +126,11 @@ def _clip(spans: tuple[Span, ...], since: datetime | None) -> tuple[Span, ...]:
         return spans
     left = (span for span in spans if span.end is None or span.end > since)
     return tuple(replace(span, start=max(span.start, since)) for span in left)
+
+
+def _leave(known: tuple[Span, ...], leaving: Span) -> tuple[Span, ...]:
+    """The known phases of a unit until it leaves; its pods forget since when they were ready."""
+    return (*(_cut(s, leaving.start) for s in known if s.phase != LEAVING), leaving)
 
 
 def _cut(span: Span, end: datetime) -> Span:

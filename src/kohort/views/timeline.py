@@ -115,16 +115,17 @@ def find_spans(pods: Sequence[Object], revision: str, *, is_ready: bool) -> tupl
     if not created:
         return ()
     starts = [(WAITING, min(created))]
+    leaving = [t for pod in pods if (t := _find_leaving(pod)) is not None]
     moments = (
         (PULLING, [_find_true(pod, "PodScheduled") for pod in pods]),
         (LOADING, [_find_started(pod) for pod in pods]),
-        (READY, [_find_true(pod, "Ready") for pod in pods] if is_ready else [None]),
+        (READY, [_find_true(p, "Ready") for p in pods] if is_ready or leaving else [None]),
     )
     for phase, found in moments:
         if None in found:
             break
         starts.append((phase, max(moment for moment in found if moment)))
-    if leaving := [t for pod in pods if (t := _find_leaving(pod)) is not None]:
+    if leaving:
         starts.append((LEAVING, min(leaving)))
     return tuple(_join(starts, revision))
 
