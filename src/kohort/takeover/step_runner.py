@@ -56,7 +56,7 @@ async def run_steps(
                 )
             if counts[decision.why] > 1:
                 await site.time.sleep(_LOOK_SECONDS)
-            tell(f"{step.says}: {decision.why}")
+            tell(f"{step.says}: {decision.why}{', again' if counts[decision.why] > 1 else ''}")
             record = await site.records.store(decision.record)
             unanswered = await _write(site, decision)
             continue

@@ -118,8 +118,12 @@ async def test_writes_that_the_server_does_not_answer_are_looked_at_again(name: 
     lab = await open_lab(name)
     before = await lab.picture()
     site = Site(BusyCluster(lab.api), lab.apis, NAMESPACE, lab.time)
-    await lab.drive(apply(site, lab.options(), lambda text: None))
+    told: list[str] = []
+    await lab.drive(apply(site, lab.options(), told.append))
     assert await lab.picture() != before
+    again = [line for line in told if line.endswith(", again")]
+    assert again
+    assert len(set(told) - set(again)) == len(told) - len(again), told
     site = Site(BusyCluster(lab.api), lab.apis, NAMESPACE, lab.time)
     assert await lab.drive(undo(site, LIMITS, lambda text: None))
     assert await lab.picture() == before
