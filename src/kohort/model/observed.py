@@ -147,6 +147,11 @@ class Tally:
     is_told: bool = True  # the other controller has the target template
     boundary: int | None = None  # the partition that the operator last wrote; None: it has none
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the counts are about the target template."""
+        return self.is_seen and self.is_told
+
 
 @dataclass(frozen=True, slots=True)
 class RoleInstances:
@@ -191,7 +196,7 @@ class RoleInstances:
     def is_updated(self) -> bool:
         """Whether all instances above the partition have the role's revision."""
         if self.tally is not None:
-            return self.tally.is_seen and self.tally.updated >= self.wanted - self.partition
+            return self.tally.is_current and self.tally.updated >= self.wanted - self.partition
         return all(i.revision == self.revision for i in self.list_unprotected(self.partition))
 
     def list_unprotected(self, partition: int) -> tuple[Instance, ...]:

@@ -113,7 +113,7 @@ def _is_behind(role: Role, held: RoleInstances | None) -> bool:
     if held is None or policy is None or policy.is_paused:
         return False
     if held.tally is not None:
-        return not held.tally.is_seen or held.tally.updated < held.wanted - policy.partition
+        return not held.tally.is_current or held.tally.updated < held.wanted - policy.partition
     return any(
         instance.revision != held.revision
         and (role.amendment is not Amendment.ONLY or instance.may_amend)

@@ -126,7 +126,7 @@ def _is_over(workload: Workload, observed: Observed) -> bool:
 def _is_on_target(role: RoleInstances) -> bool:
     """Whether exactly the wanted number of instances exists, all ready and up to date."""
     if role.tally is not None:
-        return role.is_whole and role.tally.updated >= role.wanted
+        return role.is_whole and role.tally.is_told and role.tally.updated >= role.wanted
     return role.is_whole and all(i.revision == role.revision for i in role.instances)
 
 

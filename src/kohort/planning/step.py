@@ -78,7 +78,7 @@ def _count(state: LineState, bounds: Bounds) -> Step:
     if bounds.updated_max is not None:
         boundary = max(boundary, count - bounds.updated_max)
     held = tally.boundary if tally and tally.is_told else None
-    is_growing = tally and tally.is_seen and count > tally.wanted and tally.updated < tally.exist
+    is_growing = tally and tally.is_current and count > tally.wanted and tally.updated < tally.exist
     if tally and held is not None and not is_growing:
         # Each write makes the status outdated for a moment, in which it counts nothing as updated.
         # Rules would take that for progress lost: a boundary is raised for one template only with

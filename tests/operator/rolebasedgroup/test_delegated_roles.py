@@ -132,6 +132,30 @@ async def test_a_role_is_updated_after_the_one_that_it_depends_on(lab: GroupLab,
     await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"})
 
 
+async def order(lab: GroupLab, *roles: str) -> None:
+    """A policy that updates roles in this order."""
+    strategy = {"rollingUpdate": {"updateOrder": [*roles]}}
+    rule = {"name": "o", "roles": [*roles], "strategy": strategy}
+    head = {"apiVersion": labels.POLICY.api_version, "kind": labels.POLICY.name}
+    await lab.apply({**head, "metadata": {"name": "x"}, "spec": {"policies": [rule]}})
+
+
+@pytest.mark.parametrize("is_paused", [True, False], ids=["paused", "ordered"])
+async def test_a_lost_role_comes_back_though_one_that_it_depends_on_is_to_be_updated(
+    lab: GroupLab, is_paused: bool
+):
+    """It waited for the new template of that role, which waited for it, or for the user."""
+    rolling = {"rolloutStrategy": {"rollingUpdate": {"paused": is_paused}}}
+    decode = carried(standalone("decode", 2, **rolling), "apps/v1/Deployment")
+    if not is_paused:
+        await order(lab, "router", "decode")
+    await start(lab, decode, carried(standalone("router", 2, dependencies=["decode"])))
+    await lab.delete(STATEFUL_SET, "x-router")
+    await lab.set_image("engine:2", 0)
+    await lab.until(lambda: len(lab.pods("router")) == 2 and lab.is_ready())
+    await lab.until(lambda: lab.images("decode") == {"engine:1" if is_paused else "engine:2"})
+
+
 def find_deployed(lab: GroupLab) -> str:
     (found,) = lab.all(DEPLOYMENT)
     return str(found["spec"]["template"]["spec"]["containers"][0]["image"])
@@ -194,10 +218,7 @@ async def test_a_foreign_image_in_the_deployment_of_a_paused_role_is_put_back(la
 
 
 async def test_a_role_that_a_deployment_carries_is_updated_in_its_order(lab: GroupLab):
-    order = {"updateOrder": ["decode", "router"]}
-    rule = {"name": "o", "roles": ["router", "decode"], "strategy": {"rollingUpdate": order}}
-    head = {"apiVersion": labels.POLICY.api_version, "kind": labels.POLICY.name}
-    await lab.apply({**head, "metadata": {"name": "x"}, "spec": {"policies": [rule]}})
+    await order(lab, "decode", "router")
     await start(lab, standalone("decode", 2), carried(standalone(), "apps/v1/Deployment"))
     operations = [
         {"op": "replace", "path": f"/spec/roles/{index}/{IMAGE}", "value": "engine:2"}

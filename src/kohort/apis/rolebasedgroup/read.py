@@ -166,11 +166,11 @@ def _own_delegates(snapshot: Snapshot, facts: GroupFacts) -> dict[str, Object]:
 
 
 def _read_delegate(role: DelegatedRole, found: Object | None) -> RoleInstances:
-    """A role by its workload's status, which is outdated if the workload has another template."""
+    """A role by its workload's status; with another template, it counts no updated units."""
     spec = role.spec
     tally = read_tally(found) if found else Tally(0, 0, 0, 0, 0)
     if found and not has_template(role, found):
-        tally = replace(tally, updated=0, updated_ready=0, is_seen=False, is_told=False)
+        tally = replace(tally, updated=0, updated_ready=0, is_told=False)
     return RoleInstances(
         role=spec.name,
         wanted=spec.replicas,
