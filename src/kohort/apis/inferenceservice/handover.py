@@ -177,6 +177,17 @@ def _count_units(existing: Existing) -> Iterator[tuple[str, int]]:
             yield read_text(role, "name"), find_number(role, "replicas") or 0
 
 
+def list_deployed(existing: Existing) -> frozenset[str]:
+    """The components in the existing workloads of a service."""
+    found = (obj for kind in WORKLOADS for obj in (existing.get(kind) or {}).values())
+    roles = [
+        read_text(role, "name")
+        for obj in (existing.get(kinds.ROLE_BASED_GROUP) or {}).values()
+        for role in read_objects(read_object(obj, "spec"), "roles")
+    ]
+    return frozenset((*roles, *(labels_of(obj).get(labels.COMPONENT, "") for obj in found)))
+
+
 def _carry(obj: Object, counts: Mapping[str, int]) -> Object:
     spec = read_object(obj, "spec")
     if "replicas" in spec and not _is_prober(obj):

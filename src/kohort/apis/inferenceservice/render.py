@@ -24,6 +24,7 @@ from kohort.apis.facts import Whole
 from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.children import find_orphans
 from kohort.apis.inferenceservice.fields import read_object
+from kohort.apis.inferenceservice.handover import list_deployed
 from kohort.apis.inferenceservice.kinds import WORKLOADS
 from kohort.apis.inferenceservice.objects.owned import FIELD_MANAGER, FORMER_MANAGERS
 from kohort.apis.inferenceservice.ray_repair import repair_clusters
@@ -33,7 +34,14 @@ from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.apis.inferenceservice.updates import write_former
 from kohort.cluster.actions import Action, Create, Delete, Patch, address_of
 from kohort.cluster.kinds import AUTOSCALER, BUDGET, DEPLOYMENT, SERVICE
-from kohort.cluster.objects import Object, metadata_of, name_of, namespace_of, uid_of
+from kohort.cluster.objects import (
+    Object,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    uid_of,
+)
 from kohort.cluster.port import Address
 from kohort.model.plans import Plan
 
@@ -168,7 +176,7 @@ def _is_held(action: Action, memory: Memory, refused: Collection[Address]) -> bo
     address = address_of(action)
     # While a workload keeps its old spec, the objects around it must keep fitting that spec.
     # A refused delete was due: it still is when the old form, by which we know that, has gone.
-    is_due = isinstance(action, Delete) and address in refused
+    is_due = isinstance(action, Delete) and (address in refused or _serves_none(address, memory))
     if memory.held and not is_due and not _is_turned(address, memory):
         return True
     if isinstance(action, Delete):
@@ -180,6 +188,15 @@ def _is_turned(address: Address, memory: Memory) -> bool:
     """Whether an object follows a change of the form, and is not itself held."""
     is_held = (address.kind, address.name) in memory.held
     return bool(memory.handover.old) and address.kind in _TURNED and not is_held
+
+
+def _serves_none(address: Address, memory: Memory) -> bool:
+    """Whether an object stands around a component that is in no workload, planned or existing."""
+    found = (memory.existing.get(address.kind) or {}).get(address.name) or {}
+    component = labels_of(found).get(labels.COMPONENT) if found else None
+    planned = memory.plan.workload.configs if memory.plan.workload else {}
+    known = {*planned, *list_deployed(memory.existing), labels.EXTERNAL_COMPONENT}
+    return bool(component) and component not in known
 
 
 def _keep_replicas(desired: DesiredObjects, existing: Existing) -> DesiredObjects:

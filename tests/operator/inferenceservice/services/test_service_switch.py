@@ -213,6 +213,25 @@ async def test_workloads_go_after_what_stood_around_them_where_the_new_form_keep
 
 
 @pytest.mark.parametrize("mode", [RAW, RBG])
+async def test_the_access_of_a_removed_router_goes_where_the_new_form_keeps_its_spec(
+    lab: ServiceLab, mode: str
+):
+    await start(lab, service("engine", "router", mode=mode))
+    notes = f"/metadata/annotations/{labels.DEPLOYMENT_MODE.replace('/', '~1')}"
+    change = (
+        {"op": "replace", "path": notes, "value": RBG if mode == RAW else RAW},
+        {"op": "remove", "path": "/spec/router"},
+    )
+    await lab.edit("chat", *change, kind=KIND)
+    await lab.run(1)
+    await edit_runtime(lab, "engine:2")
+    around = (kinds.ROLE, kinds.ROLE_BINDING, SERVICE_ACCOUNT, SERVICE, AUTOSCALER)
+    await lab.until(lambda: not any(lab.find(kind, "chat-router") for kind in around), 120)
+    assert lab.condition("UpdateHeld")
+    assert forms(lab) == ((["chat-engine"], []) if mode == RBG else ([], ["chat"]))
+
+
+@pytest.mark.parametrize("mode", [RAW, RBG])
 async def test_workers_of_several_nodes_get_no_requests_of_the_old_form(lab: ServiceLab, mode: str):
     await start(lab, service("engine", mode=mode))
     worker = {"size": 1, "runner": RUNNER}
