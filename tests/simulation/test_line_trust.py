@@ -53,11 +53,12 @@ class Facts:
 
     def groups(self) -> list[Group]:
         roles = self.workload["spec"]["template"]["roles"]
-        found: list[Group] = []
+        found: dict[int, list[Group]] = {}
         for name, pod in sorted(self.pods_held.items()):
-            one = Group(0, pod, [], 1, self.marks)
-            found.append(ServingGroup(int(name[2]), {"a": [one]}, roles, self.marks))
-        return found
+            _, group, _, instance, _ = name.split("-")
+            one = Group(int(instance), pod, [], 1, self.marks)
+            found.setdefault(int(group), []).append(one)
+        return [ServingGroup(o, {"a": own}, roles, self.marks) for o, own in found.items()]
 
     def lines(self) -> list[Any]:
         truth: Any = self
@@ -71,6 +72,13 @@ class Facts:
         self.write(WORKLOAD, "x", old, self.workload)
         self.at += 1
 
+    def resize(self, instances: int) -> None:
+        """The user asks for so many instances in each group."""
+        old, (role,) = self.workload, self.workload["spec"]["template"]["roles"]
+        template = {"roles": [{**role, "replicas": instances}]}
+        self.workload = {**old, "spec": {**old["spec"], "template": template}}
+        self.write(WORKLOAD, "x", old, self.workload)
+
     def apply_again(self, seconds: float) -> None:
         """Pods stay while their workload is away, and one becomes ready meanwhile."""
         held, self.workload = self.workload, None  # type: ignore[assignment]
@@ -81,8 +89,10 @@ class Facts:
         self.workload = {**held, "metadata": {**held["metadata"], "uid": "y"}}
         self.write(WORKLOAD, "x", None, self.workload)
 
-    def put(self, ordinal: int, image: str, life: int, status: Object = READY) -> None:
-        name = f"x-{ordinal}-a-0-0"
+    def put(
+        self, ordinal: int, image: str, life: int, status: Object = READY, instance: int = 0
+    ) -> None:
+        name = f"x-{ordinal}-a-{instance}-0"
         pod = make_pod(name, image, life, status)
         old, self.pods_held[name] = self.pods_held.get(name), pod
         self.marks.note(old, pod, is_user=False)
@@ -132,6 +142,21 @@ def test_a_unit_is_excused_from_the_budget_only_if_it_crashed_after_it_served(ha
     facts.take(2)
     noticed = "A3: groups: unit 2 given up leaves 1 that serve, 2 are promised"
     assert (noticed in facts.breaches) is not has_served
+
+
+def test_a_group_that_had_gone_may_come_back_by_the_spec_that_was_seen():
+    facts = Facts(checker=LineBudget)
+    facts.resize(2)
+    facts.take(0)
+    facts.at += 1
+    facts.resize(1)
+    facts.at += 0.5
+    for instance in (0, 1):
+        facts.put(0, "engine:1", 2, {}, instance)
+    assert facts.breaches == []
+    facts.at += 2
+    facts.put(0, "engine:1", 2, READY, 1)
+    assert facts.breaches == ["A1: group 0 role a: 2 exist, 1 are allowed"]
 
 
 @pytest.mark.parametrize("seconds", [1.0, 5.0])

@@ -45,6 +45,7 @@ class LineBudget(Checker):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._lines: dict[str, _Watched] = {}
+        self._away: dict[str, deque[tuple[float, Policy]]] = {}  # policies of lines without a view
         self._uid = ""
         self._is_group_surplus = False  # instances go with their group then
         self._served: set[str] = set()  # pods of units that served at some time
@@ -64,9 +65,12 @@ class LineBudget(Checker):
         )
         views = {view.name: view for view in self.truth.lines() if view.carried is None}
         for name in [name for name in self._lines if name not in views]:
-            del self._lines[name]
+            # A group of which nothing is left has no lines, and comes back by an older spec.
+            self._away[name] = self._lines.pop(name).policies
         for name, view in views.items():
-            watched = self._lines.setdefault(name, _Watched(view))
+            if name not in self._lines:
+                self._lines[name] = _Watched(view, self._away.pop(name, deque()))
+            watched = self._lines[name]
             self._follow_policy(watched, view)
             self._follow(watched, view, commit)
             self._check_counts(watched)
@@ -77,6 +81,7 @@ class LineBudget(Checker):
         if uid != self._uid:
             self._uid = uid
             self._lines.clear()
+            self._away.clear()
 
     def _note_crash(self, commit: Commit) -> None:
         """A crash from which a unit recovers before it serves has no consequence."""
