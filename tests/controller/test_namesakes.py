@@ -4,8 +4,9 @@ import orjson
 import pytest
 from controller_world import CONFIGMAP, config_map, make_cluster
 
+from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.actions import Action, Create, Patch
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, find_controller
 from kohort.cluster.port import Address, PatchType, Selection
 from kohort.controller.caches.cache import CacheWriter
 from kohort.controller.caches.watermarks import Watermarks
@@ -78,3 +79,43 @@ async def test_an_object_without_a_controller_that_has_the_name_of_one_of_ours_i
     [outcome] = await Executor(cluster, Watermarks([cache.reader])).run([make])
     assert outcome.result is Result.TAKEN
     assert await cluster.read(ADDRESS) == before
+
+
+async def test_a_label_is_not_given_to_an_object_that_took_the_name_meanwhile():
+    class Replacing(InProcessCluster):
+        async def read(self, address: Address) -> Object:
+            found = await super().read(address)
+            if find_controller(found) is None:
+                await self.delete(address)
+                await self.create(CONFIGMAP, "lab", child("you", controls=True))
+            return found
+
+    cluster = Replacing((await make_cluster()).api)
+    await cluster.create(CONFIGMAP, "lab", child("me"))
+    cache = CacheWriter(Selection(CONFIGMAP, labels="mark"), orjson.loads)
+    executor = Executor(cluster, Watermarks([cache.reader]))
+    [outcome] = await executor.run([BY_CREATE])
+    assert outcome.is_unknown
+    assert "labels" not in (await cluster.read(ADDRESS))["metadata"]
+
+
+async def test_an_apply_waits_for_a_namesake_that_is_leaving():
+    """It is tried again soon, and not told as a name that another object keeps."""
+    cluster = await make_cluster()
+    held = child("you", controls=True)
+    held["metadata"]["finalizers"] = ["example.com/held"]
+    await cluster.create(CONFIGMAP, "lab", held)
+    await cluster.delete(ADDRESS)
+    [outcome] = await Executor(cluster).run([BY_APPLY])
+    assert outcome.result is Result.FAILED
+    assert outcome.message == "ConfigMap a is being deleted: we create it when the old one has gone"
+
+
+@pytest.mark.parametrize("form", [PatchType.MERGE, PatchType.APPLY])
+async def test_a_patch_that_meets_another_object_of_its_name_is_a_conflict(form: PatchType):
+    cluster = await make_cluster()
+    await cluster.create(CONFIGMAP, "lab", child("me"))
+    body = child("me", MARKED)
+    body["metadata"]["uid"] = "of-its-predecessor"
+    [outcome] = await Executor(cluster).run([Patch(ADDRESS, body, form, manager="m")])
+    assert outcome.result is Result.CONFLICT

@@ -71,6 +71,15 @@ def test_another_wish_of_the_user_ends_all_refusals():
     assert refusals.message == ""
 
 
+def test_only_a_refusal_that_the_plan_asks_for_is_told():
+    refusals = refuse(make(), patch("1", name="b"))
+    assert refusals.sift([patch("1", name="b"), patch("2")]) == [patch("2")]
+    assert refusals.message == "Pod b could not be changed: no old"
+    assert refusals.sift([patch("2")]) == [patch("2")]
+    assert refusals.message == ""
+    assert refusals.knows(make())
+
+
 def test_what_may_become_free_is_tried_again_after_a_while():
     refusals = refuse(make(), make("b"), tried_at=5.0)
     assert refusals.find_wait(6.0) == RETRY_SECONDS - 1.0

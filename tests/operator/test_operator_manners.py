@@ -11,8 +11,8 @@ import pytest
 from operator_lab import CountingCluster, Lab, make_lws
 
 from kohort.cluster import kinds
-from kohort.cluster.errors import Conflict, Forbidden, KohortError, Unavailable
-from kohort.cluster.objects import Object
+from kohort.cluster.errors import Conflict, Forbidden, Invalid, KohortError, Unavailable
+from kohort.cluster.objects import Object, find_condition
 
 QUOTA = 'services "x" is forbidden: exceeded quota: few, requested: services=1, used: services=1'
 ERRORS = {
@@ -120,3 +120,50 @@ async def test_events_tell_of_a_status_when_it_is_stored(lab: Lab):
     assert not errors
     told = [e["reason"] for e in lab.all(kinds.EVENT)]
     assert told.count("AllGroupsReady") == 1
+
+
+def is_stalled(lab: Lab) -> bool:
+    return (find_condition(lab.lws(), "Stalled") or {}).get("status") == "True"
+
+
+async def replace_service(lab: Lab, held: Object) -> None:
+    """Delete the Service and make it again, as ``kubectl replace --force`` does."""
+    if lab.find(kinds.SERVICE, "x") is not None:
+        await lab.delete(kinds.SERVICE, "x")
+    kept = {
+        key: held["metadata"][key] for key in ("name", "namespace", "labels", "ownerReferences")
+    }
+    await lab.apply({**held, "metadata": kept})
+
+
+async def test_an_object_that_a_user_replaces_under_a_write_stalls_nothing(lab: Lab):
+    await bring_up(lab)
+    patch, replaced = lab.cluster.patch, []
+
+    async def answer(address: Any, *args: Any, **options: Any) -> Object:
+        if address.kind == kinds.SERVICE and not replaced:
+            replaced.append(lab.find(kinds.SERVICE, "x"))
+            await replace_service(lab, replaced[0])
+        made: Object = await patch(address, *args, **options)
+        return made
+
+    lab.cluster.patch = answer  # type: ignore[method-assign]
+    another = {"op": "add", "path": "/spec/selector/another", "value": "yes"}
+    await lab.edit("x", another, kind=kinds.SERVICE)
+    await lab.run(60)
+    found = lab.find(kinds.SERVICE, "x")
+    assert replaced and found and "another" not in found["spec"]["selector"]
+    assert not is_stalled(lab)
+
+
+async def test_a_refusal_is_told_until_another_client_makes_the_request_superfluous(lab: Lab):
+    await bring_up(lab)
+    held = lab.find(kinds.SERVICE, "x")
+    assert held is not None
+    refuse_services(lab.cluster, Invalid("spec.ports: Required value"), times=9)
+    await lab.delete(kinds.SERVICE, "x")
+    await lab.run(60)
+    assert is_stalled(lab)
+    await replace_service(lab, held)
+    await lab.run(60)
+    assert not is_stalled(lab)

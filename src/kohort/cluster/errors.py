@@ -209,3 +209,9 @@ def invalid(kind: str, group: str, name: str, errors: Sequence[FieldError]) -> I
 def _details(name: str, group: str, kind: str) -> Object:
     details: Object = {"name": name, "group": group, "kind": kind}
     return {key: value for key, value in details.items() if value}
+
+
+def meets_another(error: KohortError) -> bool:
+    """Whether a patch met another object of that name: the API server calls its uid invalid."""
+    details = (error.details or {}) if isinstance(error, Invalid) else {}
+    return any(cause.get("field") == "metadata.uid" for cause in details.get("causes") or ())

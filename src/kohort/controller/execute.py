@@ -26,6 +26,7 @@ from kohort.cluster.errors import (
     NotFound,
     TooLarge,
     UnsupportedMediaType,
+    meets_another,
 )
 from kohort.cluster.objects import (
     Kind,
@@ -151,8 +152,7 @@ class Executor:
 
     async def _patch(self, action: Patch) -> Outcome:
         address = action.address
-        name = (address.namespace, address.name)
-        is_unseen = not self._watermarks.has(address.kind, name)
+        is_unseen = not self._watermarks.has(address.kind, (address.namespace, address.name))
         makes = action.makes or (action.form is PatchType.APPLY and is_unseen)
         body = action.patch if isinstance(action.patch, dict) else {}
         if makes and (orphaned := await self._find_orphaned(action, address, body)):
@@ -387,10 +387,10 @@ def _compare(action: Create, existing: Object, error: AlreadyExists, *, is_ours:
 
 def _judge(action: Action, error: KohortError) -> Outcome:
     """The result for an error of the API server: refused, conflict or failed."""
-    if isinstance(error, _REFUSALS):
-        result = Result.REFUSED
-    elif isinstance(error, Conflict):
+    if isinstance(error, Conflict) or meets_another(error):
         result = Result.CONFLICT
+    elif isinstance(error, _REFUSALS):
+        result = Result.REFUSED
     elif isinstance(error, NotFound):
         # A patched or deleted object is gone, as the caches will show soon. For a create,
         # the namespace or the kind does not exist.

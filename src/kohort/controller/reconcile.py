@@ -345,8 +345,7 @@ def _untried(
     asked.append(sorted(snapshot.absent.values()))
     wish = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
     memory.refusals.begin(wish, elapsed)
-    untried = (action for action in actions if not memory.refusals.knows(action))
-    return memory.adoptions.sift(untried, elapsed)
+    return memory.adoptions.sift(memory.refusals.sift(actions), elapsed)
 
 
 def _summarise(outcomes: list[Outcome]) -> ExecutionSummary:

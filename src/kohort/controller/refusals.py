@@ -5,6 +5,8 @@ The operator does not send the same request again while the spec stays the same:
 answer. A request with another body for the same object is a new request. A name that another
 object holds may become free, a scheduler may open a queue, and a policy, a permission or what a
 webhook reads may change, without any watch event: the operator tries those again after a while.
+A refusal is told only while the plan asks for that very request: what other clients do may make it
+superfluous.
 
 A request whose result is unknown, or that meets a conflict, is sent again with each reconcile. That
 is told only once it has gone on for a while: most such failures last for a moment.
@@ -39,6 +41,7 @@ class Refusals:
 
     def __init__(self) -> None:
         self._held: dict[tuple[str, Address], _Refusal] = {}
+        self._told: set[tuple[str, Address]] = set()  # of those, the ones that the plan asks for
         self._wish = b""
         self._failing: dict[tuple[str, Address], tuple[float, str]] = {}
         self.failing = ""  # the message of a request that has failed for a while
@@ -54,10 +57,17 @@ class Refusals:
             if refusal.tried_at is None or elapsed - refusal.tried_at < RETRY_SECONDS
         }
 
+    def sift(self, actions: Iterable[Action]) -> list[Action]:
+        """The actions of a plan that the API server has not refused; the others are told."""
+        known = [(action, self.knows(action)) for action in actions]
+        self._told = {_find_key(action) for action, is_known in known if is_known}
+        return [action for action, is_known in known if not is_known]
+
     def note(self, action: Action, message: str, tried_at: float | None = None) -> None:
         """Note a refused request; with ``tried_at``, the operator tries it again later."""
-        text = name_object(action, message)
-        self._held[_find_key(action)] = _Refusal(_find_asked(action), text, tried_at)
+        key, text = _find_key(action), name_object(action, message)
+        self._held[key] = _Refusal(_find_asked(action), text, tried_at)
+        self._told.add(key)
 
     def note_failures(self, outcomes: Iterable[Outcome], elapsed: float) -> None:
         """Note which requests of a reconcile failed, and since when each has done so."""
@@ -83,8 +93,8 @@ class Refusals:
 
     @property
     def message(self) -> str:
-        """The API server's message for the first noted refusal; empty if there is none."""
-        return next((refusal.message for refusal in self._held.values()), "")
+        """The API server's message for the first refusal of the plan; empty if there is none."""
+        return next((held.message for key, held in self._held.items() if key in self._told), "")
 
     def find_wait(self, elapsed: float) -> float | None:
         """Seconds until the operator tries a refused request again."""
