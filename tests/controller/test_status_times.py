@@ -94,3 +94,11 @@ def test_what_is_forgotten_is_written_as_at_first():
     assert may_write(times, 10.0, is_ready=True)
     times.forget_others(set())
     assert may_write(times, 10.1, is_ready=True)
+
+
+def test_one_that_is_made_anew_says_ready_without_a_wait():
+    times = WriteTimes()
+    assert may_write(times, 10.0, is_ready=True)
+    times.forget_others(set())
+    times.hold([THING], 20.0)
+    assert may_write(times, 20.1, is_ready=True)

@@ -87,6 +87,26 @@ def test_a_forgotten_version_leads_to_a_list_at_once_but_not_in_circles(error):
         assert pauses == [0, 1, 2, 3]
 
 
+def test_a_list_that_fails_does_not_end_the_pauses_for_forgotten_versions():
+    state = Following("9", expiries=3)
+    for happening in (Failed(WatchExpired("old")), Failed(Unavailable("gone")), END):
+        state = step(state, happening).state  # type: ignore[assignment]
+    assert step(state, Failed(WatchExpired("old"))).pause == 4
+
+
+def test_a_run_that_is_cut_off_in_a_list_does_not_end_the_pauses_for_forgotten_versions():
+    async def go_on() -> None:
+        cluster = await make_cluster()
+        watcher = Watcher(cluster, ALL, lambda event: None, TestTime(), Random(1))
+        watcher.state = Filling(expiries=3)
+        task = asyncio.create_task(watcher.run())
+        await asyncio.sleep(1)
+        task.cancel()
+        assert step(watcher.state, Failed(WatchExpired("old"))).pause == 3
+
+    run_virtually(go_on)
+
+
 def test_a_line_ends_the_pauses_for_forgotten_versions():
     state = step(Following("9", expiries=3), line("MODIFIED", "12")).state
     assert step(state, Failed(WatchExpired("old"))).pause == 0

@@ -107,6 +107,18 @@ class TestUpdate:
         with pytest.raises(Conflict, match="UID in precondition: other"):
             await bench.update(CONFIG_MAP, made)
 
+    @pytest.mark.parametrize("form", [PatchType.MERGE, PatchType.STRATEGIC, PatchType.APPLY])
+    async def test_a_patch_names_the_object_that_it_meets(self, bench: Bench, form: PatchType):
+        await bench.create(CONFIG_MAP, config_map(x="1"))
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": "2"}}
+        other = {**body, "metadata": {"name": "a", "uid": "other"}}
+        with pytest.raises(Invalid, match='uid: Invalid value: "other": field is immutable'):
+            await bench.patch(CONFIG_MAP, "a", form, other, manager="m", force=True)
+        renamed = {**body, "metadata": {"name": "b"}}
+        with pytest.raises(BadRequest, match=r"name of the object \(b\) does not match the name"):
+            await bench.patch(CONFIG_MAP, "a", form, renamed, manager="m", force=True)
+        assert bench.read(CONFIG_MAP, "a")["data"] == {"x": "1"}
+
 
 class TestDelete:
     async def test_an_object_goes_at_once(self, bench: Bench):
