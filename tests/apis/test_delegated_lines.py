@@ -3,7 +3,7 @@
 import pytest
 
 from kohort.apis.carriers.delegated import read_tally
-from kohort.model.observed import Group, Observed, RoleInstances
+from kohort.model.observed import Group, Observed, RoleInstances, Tally
 from kohort.model.policies import RolloutPolicy, Rule, Skew
 from kohort.model.units import Level, Phase, Reach
 from kohort.model.workload import Role, Workload
@@ -83,3 +83,22 @@ def test_rules_bound_lines_that_others_carry():
     ).steps
     boundaries = {line.role: step.rollout.boundary for line, step in steps.items() if line.role}
     assert boundaries == {"a": 3, "b": 3}
+
+
+def test_growth_that_was_asked_for_and_has_not_begun_is_not_taken_back():
+    asked = Workload(
+        *("ns", "x", "uid", 1),
+        groups=1,
+        roles=(delegated_role("a"), delegated_role("b")),
+        revision="new",
+        rollout=RolloutPolicy(1),
+        reach=Reach.ANY,
+        rules=(Rule("even", ("a", "b"), scale_skew=Skew(units=1)),),
+        has_rollout=False,
+    )
+    made = Tally(3, 1, 1, 1, 1)
+    roles = tuple(RoleInstances(name, 4, "new", tally=made, grown=3) for name in "ab")
+    group = Group(0, "new", Phase.STARTING, "g", 1, roles=roles)
+    steps = plan(asked, Observed((group,)), 0.0).steps
+    counts = {line.role: step.rollout.count for line, step in steps.items() if line.role}
+    assert counts == {"a": 3, "b": 3}

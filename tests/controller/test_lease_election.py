@@ -137,6 +137,20 @@ def test_a_lease_is_given_back_also_in_the_middle_of_a_renewal():
     run_virtually(body)
 
 
+def test_who_gives_the_lease_back_writes_nothing_while_that_is_under_way():
+    async def body() -> None:
+        cluster = Cuttable(await make_cluster())
+        me = candidate(cluster, "me")
+        await me.acquire()
+        cluster.answer_seconds = 1.0
+        releasing = asyncio.create_task(me.release())
+        await asyncio.sleep(0.5)
+        assert not me.is_held
+        await releasing
+
+    run_virtually(body)
+
+
 def test_who_waits_for_the_lease_and_stops_does_not_give_it_back_for_its_holder():
     async def body() -> None:
         cluster = await make_cluster()

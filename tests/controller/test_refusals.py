@@ -90,6 +90,12 @@ def test_what_may_become_free_is_tried_again_after_a_while():
     assert refuse(make()).find_wait(0.0) is None
 
 
+def test_the_first_of_several_that_may_become_free_is_tried_in_time():
+    refusals = refuse(make(), tried_at=5.0)
+    refusals.note(make("b"), "no", tried_at=15.0)
+    assert refusals.find_wait(16.0) == RETRY_SECONDS - 11.0
+
+
 @pytest.mark.parametrize(
     ("said", "is_allowed"),
     [

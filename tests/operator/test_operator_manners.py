@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 from operator_lab import CountingCluster, Lab, make_lws
+from races import act_before_patch
 
 from kohort.cluster import kinds
 from kohort.cluster.errors import Conflict, Forbidden, Invalid, KohortError, Unavailable
 from kohort.cluster.objects import Object, find_condition
+from kohort.views.health import WRITE_FAILS
 
 QUOTA = 'services "x" is forbidden: exceeded quota: few, requested: services=1, used: services=1'
 ERRORS = {
@@ -28,8 +30,8 @@ async def bring_up(lab: Lab) -> None:
     await lab.run(30)
 
 
-def refuse_services(cluster: CountingCluster, error: KohortError, times: int) -> None:
-    """Answer the next creates of services with an error."""
+def refuse_services(cluster: CountingCluster, error: KohortError, times: int) -> list[KohortError]:
+    """Answer the next creates of services with an error; returns those that are left."""
     create = cluster.create
     errors = [error] * times
 
@@ -40,6 +42,7 @@ def refuse_services(cluster: CountingCluster, error: KohortError, times: int) ->
         return made
 
     cluster.create = answer  # type: ignore[method-assign]
+    return errors
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
@@ -138,21 +141,18 @@ async def replace_service(lab: Lab, held: Object) -> None:
 
 async def test_an_object_that_a_user_replaces_under_a_write_stalls_nothing(lab: Lab):
     await bring_up(lab)
-    patch, replaced = lab.cluster.patch, []
 
-    async def answer(address: Any, *args: Any, **options: Any) -> Object:
-        if address.kind == kinds.SERVICE and not replaced:
-            replaced.append(lab.find(kinds.SERVICE, "x"))
-            await replace_service(lab, replaced[0])
-        made: Object = await patch(address, *args, **options)
-        return made
+    async def replace() -> None:
+        held = lab.find(kinds.SERVICE, "x")
+        assert held is not None
+        await replace_service(lab, held)
 
-    lab.cluster.patch = answer  # type: ignore[method-assign]
+    patches = act_before_patch(lab.cluster, kinds.SERVICE, replace)
     another = {"op": "add", "path": "/spec/selector/another", "value": "yes"}
     await lab.edit("x", another, kind=kinds.SERVICE)
     await lab.run(60)
     found = lab.find(kinds.SERVICE, "x")
-    assert replaced and found and "another" not in found["spec"]["selector"]
+    assert patches and found and "another" not in found["spec"]["selector"]
     assert not is_stalled(lab)
 
 
@@ -167,3 +167,16 @@ async def test_a_refusal_is_told_until_another_client_makes_the_request_superflu
     await replace_service(lab, held)
     await lab.run(60)
     assert not is_stalled(lab)
+
+
+async def test_a_new_workload_tells_of_a_write_that_fails_for_half_a_minute(lab: Lab):
+    left = refuse_services(lab.cluster, Unavailable("connection refused"), times=999)
+    await lab.apply(make_lws(groups=2, size=2))
+    await lab.run(20)
+    assert not is_stalled(lab)
+    await lab.run(60)
+    stalled = find_condition(lab.lws(), "Stalled") or {}
+    assert (stalled.get("status"), stalled.get("reason")) == ("True", WRITE_FAILS)
+    assert stalled["message"] == "Service x could not be created: connection refused"
+    left.clear()
+    await lab.until(lambda: lab.is_available() and not is_stalled(lab))

@@ -16,6 +16,7 @@ ALL = {labels.SERVICE_NAME: "chat", labels.COMPONENT: "engine"}
 HEADS = {**ALL, labels.NODE_TYPE: "head"}
 ENTRIES = {**ALL, labels.APP: "chat-engine"}
 GANG = {"annotations": {"ome.io/deploymentMode": "MultiNode"}}
+RAY = {"annotations": {"ome.io/deploymentMode": "MultiNodeRayVLLM"}}
 MANY = (model(), multi_node())
 
 
@@ -35,7 +36,9 @@ WORKER, ENTRY = pod(), pod(app="chat-engine")
 
 
 @pytest.mark.parametrize("wanted", [service(), rbg()], ids=["apart", "group"])
-@pytest.mark.parametrize("left", [service(engine=GANG), rbg()], ids=["set", "role"])
+@pytest.mark.parametrize(
+    "left", [service(engine=GANG), service(engine=RAY), rbg()], ids=["set", "ray", "role"]
+)
 def test_services_select_no_workers_while_a_workload_of_several_nodes_is_left(wanted, left):
     existing = live(planned(left, *MANY))
     plan = leave_out_workers(planned(wanted, model(), runtime(), existing=existing), existing, ())

@@ -169,6 +169,15 @@ def test_new_workloads_begin_with_as_many_replicas_as_the_old_ones_have():
     assert carried.find(kinds.ROLE_BASED_GROUP, "chat")["spec"]["roles"][0]["replicas"] == 4
 
 
+def test_new_workloads_begin_with_no_fewer_replicas_than_their_service_asks_for():
+    asked = {"engine": {"minReplicas": 3}}
+    group, single = live(planned(rbg())), live(planned(service()))
+    carried = carry_replicas(planned(service(**asked), existing=group), group)
+    assert carried.find(DEPLOYMENT, "chat-engine")["spec"]["replicas"] == 3
+    carried = carry_replicas(planned(rbg(**asked), existing=single), single)
+    assert carried.find(kinds.ROLE_BASED_GROUP, "chat")["spec"]["roles"][0]["replicas"] == 3
+
+
 AVAILABLE = [{"type": "Available", "status": "True"}]
 
 

@@ -1,5 +1,7 @@
 """The revision that the instances below the partition of a role come back from."""
 
+from dataclasses import replace
+
 import pytest
 from serving_builders import serving
 
@@ -84,6 +86,20 @@ def test_the_note_stays_while_a_kept_instance_has_what_it_says():
 
 def test_a_new_workload_notes_its_first_revision():
     assert find_kept(context(base=""), []) == {"a": "new"}
+
+
+def test_an_instance_that_another_client_edited_tells_nothing():
+    found = group("old", "new", "new")
+    (role,) = found.roles
+    edited = replace(role.instances[0], is_edited=True)
+    found = replace(found, roles=(replace(role, instances=(edited, *role.instances[1:])),))
+    assert find_kept(context({"a": "older"}), [found]) == {"a": "older"}
+
+
+def test_a_note_of_the_revision_in_force_counts_before_that_is_stored():
+    found = context({"a": "new"})
+    stored = {name: roles for name, roles in found.templates.items() if name != "new"}
+    assert replace(found, templates=stored).find_base("a") == ""
 
 
 @pytest.mark.parametrize(("partition", "rollout"), [(None, ROLE_ROLLING), (1, GROUP_ROLLING)])

@@ -121,3 +121,16 @@ async def test_a_role_that_grows_while_it_rolls_under_a_skew_comes_to_its_end(
     await lab.set_field("/spec/roles/1/replicas", 8)
     await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 900)
     await expect_silence(lab)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+async def test_a_role_at_rest_that_grows_under_a_skew_costs_one_write(lab: CarrierLab, kind: Kind):
+    await lab.apply(policy(maxSkew="10%"))
+    await lab.apply(group(standalone("a", 3), carried("b", kind)))
+    await lab.until(lab.is_done, 240)
+    await lab.run(10)
+    before = lab.cluster.tried["patch", kind.name]
+    await lab.set_field("/spec/roles/1/replicas", 8)
+    await lab.until(lambda: lab.is_done() and len(lab.pods("b")) >= 8, 240)
+    await lab.run(10)
+    assert lab.cluster.tried["patch", kind.name] == before + 1

@@ -1,14 +1,17 @@
 """Scaling adapters: what an autoscaler writes and reads."""
 
+from typing import Any
+
 import pytest
-from group_lab import KIND, GroupLab, leader_worker, standalone, start
+from group_lab import KIND, GroupLab, group, leader_worker, standalone, start
+from races import act_before_patch
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import Object
-from kohort.cluster.port import PatchType
+from kohort.cluster.port import Address, PatchType
 
 SCALED = {"scalingAdapter": {"enable": True}}
 
@@ -96,3 +99,35 @@ async def test_an_adapter_goes_when_its_role_wants_none(lab: GroupLab):
     await lab.until(lambda: [a["metadata"]["name"] for a in lab.all(labels.ADAPTER)] == ["x-other"])
     await lab.edit("x", {"op": "remove", "path": "/spec/roles/1"}, kind=KIND)
     await lab.until(lambda: not lab.all(labels.ADAPTER))
+
+
+def is_scaling(address: Address, body: Any) -> bool:
+    return not address.part and isinstance(body, list)
+
+
+async def test_a_number_reaches_its_role_though_a_user_moves_the_roles_meanwhile(lab: GroupLab):
+    await start(lab, standalone("router", 1, **SCALED), standalone("other", 1))
+
+    async def move() -> None:
+        await lab.set_field("/spec/roles", lab.group()["spec"]["roles"][::-1])
+
+    patches = act_before_patch(lab.cluster, KIND, move, is_scaling)
+    await scale(lab, 3)
+    await lab.until(lambda: lab.is_done() and len(lab.pods("router")) == 3)
+    assert patches
+    counts = {role["name"]: role["replicas"] for role in lab.group()["spec"]["roles"]}
+    assert counts == {"other": 1, "router": 3}
+
+
+async def test_a_group_that_is_made_anew_meanwhile_is_not_scaled(lab: GroupLab):
+    await start(lab, standalone("router", 1, **SCALED))
+
+    async def make_anew() -> None:
+        await lab.delete(KIND, "x")
+        await lab.apply(group(standalone("router", 1)))
+
+    patches = act_before_patch(lab.cluster, KIND, make_anew, is_scaling)
+    await scale(lab, 3)
+    await lab.run(30)
+    assert patches
+    assert lab.group()["spec"]["roles"][0]["replicas"] == 1

@@ -6,6 +6,7 @@ import pytest
 from group_lab import group, leader_worker, standalone
 from single_lab import INSTANCE, SingleLab, component, instance, start_instances
 
+from kohort.apis.rolebasedgroup import labels
 from kohort.cluster import kinds
 from kohort.cluster.kinds import CONTROLLER_REVISION, POD
 from kohort.cluster.objects import name_of
@@ -85,3 +86,34 @@ async def test_a_pod_that_only_has_the_name_of_one_is_not_taken(lab: SingleLab):
     assert not pod["metadata"].get("ownerReferences") and not lab.is_instance_ready()
     await lab.delete(kinds.POD, name_of(pod))
     await lab.until(lab.is_instance_ready, 60)
+
+
+@pytest.mark.parametrize("mark", [labels.INSTANCE_NAME, labels.COMPONENT_NAME])
+async def test_a_pod_that_a_user_took_out_of_its_instance_is_not_taken_back(
+    lab: SingleLab, mark: str
+):
+    await lab.apply(group(standalone("router", 1)))
+    await lab.until(lab.is_done, 60)
+    (name,) = lab.pods()
+    path = f"/metadata/labels/{mark.replace('/', '~1')}"
+    leave = {"op": "remove", "path": "/metadata/ownerReferences"}
+    await lab.edit(name, leave, {"op": "replace", "path": path, "value": "debug"}, kind=POD)
+    await lab.run(60)
+    assert not lab.pods()[name]["metadata"].get("ownerReferences")
+
+
+async def test_an_instance_in_deletion_takes_no_pods_back(lab: SingleLab):
+    """They would go with it."""
+    await lab.apply(group(standalone("router", 1)))
+    await lab.until(lab.is_done, 60)
+    before = lab.uids()
+    hold = {"op": "add", "path": "/metadata/finalizers", "value": ["example.com/hold"]}
+    await lab.edit("x-router-0", hold, kind=INSTANCE)
+    await lab.delete(INSTANCE, "x-router-0", propagation="Orphan")
+    await lab.run(30)
+    assert owners_of(lab, POD) == set()
+    release = {"op": "remove", "path": "/metadata/finalizers"}
+    await lab.edit("x-router-0", release, kind=INSTANCE)
+    await lab.until(lambda: owners_of(lab, POD) == set(lab.instance_uids().values()), 60)
+    await lab.until(lab.is_done, 60)
+    assert lab.uids() == before

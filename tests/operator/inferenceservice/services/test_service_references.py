@@ -1,6 +1,7 @@
 """What services name: missing, edited, coming later; and nothing that serves restarts for it."""
 
 import pytest
+from races import act_before_patch
 from service_lab import KIND, RBG, RUNNER, ServiceLab, kinds, model, runtime, service, start
 
 from kohort.apis.inferenceservice import labels
@@ -209,6 +210,14 @@ class TestScale:
         await lab.set_field("/spec/engine/runner", {"env": [{"name": "A", "value": "1"}]})
         await lab.until(lab.is_ready)
         await lab.run(30)
+        assert lab.find(DEPLOYMENT, "chat-engine")["spec"]["replicas"] == 3
+
+    async def test_a_number_that_an_autoscaler_sets_under_a_write_stays(self, lab: ServiceLab):
+        await start(lab)
+        patches = act_before_patch(lab.cluster, DEPLOYMENT, lambda: scale(lab, 3))
+        await lab.set_field("/spec/engine/runner", {"env": [{"name": "A", "value": "1"}]})
+        await lab.run(30)
+        assert len(patches) == 2
         assert lab.find(DEPLOYMENT, "chat-engine")["spec"]["replicas"] == 3
 
     async def test_a_variable_that_is_taken_away_goes(self, lab: ServiceLab):

@@ -10,6 +10,7 @@ ours: that both controllers render the same is the matter of golden values elsew
 from copy import deepcopy
 
 import pytest
+from races import act_before_patch
 from service_lab import RBG, ServiceLab, kinds, service, start
 
 from kohort.apis.inferenceservice import labels
@@ -94,6 +95,27 @@ async def test_what_we_would_render_otherwise_waits_for_an_edit_of_the_service(l
     images = {pod["spec"]["containers"][0]["image"] for pod in lab.pods("engine").values()}
     assert images == {"engine:2"}
     assert lab.condition("UpdateHeld") == {}
+
+
+async def test_no_note_is_left_on_a_workload_that_another_client_made_meanwhile(lab: ServiceLab):
+    await start(lab)
+    await lab.stop_operator()
+    await disown(lab)
+    image = {"op": "replace", "path": "/spec/engineConfig/runner/image", "value": "engine:2"}
+    await lab.edit("srt", image, kind=kinds.CLUSTER_SERVING_RUNTIME)
+    kept = lab.find(kinds.DEPLOYMENT, "chat-engine")
+
+    async def take_the_name() -> None:
+        await lab.delete(kinds.DEPLOYMENT, "chat-engine")
+        metadata = {"name": "chat-engine", "namespace": lab.namespace}
+        await lab.apply({**kept, "metadata": metadata})
+
+    lab.start_operator()
+    notes = act_before_patch(lab.cluster, kinds.DEPLOYMENT, take_the_name)
+    await lab.run(60)
+    assert [list(note["metadata"]) for note in notes] == [["uid", "annotations"]]
+    found = lab.find(kinds.DEPLOYMENT, "chat-engine")
+    assert labels.RENDERED_FROM not in annotations_of(found)
 
 
 async def test_a_rendering_that_is_the_same_again_is_held_no_more(lab: ServiceLab):
