@@ -30,6 +30,7 @@ from kohort.apis.rolebasedgroup.objects.workloads import (
 )
 from kohort.apis.rolebasedgroup.revision import (
     GROUP_HISTORY,
+    StoredRevision,
     list_outdated,
     make_group_revision,
     make_set_revision,
@@ -38,7 +39,14 @@ from kohort.apis.rolebasedgroup.revision import (
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.cluster.actions import Action, Create, Delete, FollowUps, Patch
-from kohort.cluster.kinds import CONFIG_MAP, CONTROLLER_REVISION, DEPLOYMENT, SERVICE, STATEFUL_SET
+from kohort.cluster.kinds import (
+    CONFIG_MAP,
+    CONTROLLER_REVISION,
+    DEPLOYMENT,
+    POD,
+    SERVICE,
+    STATEFUL_SET,
+)
 from kohort.cluster.objects import Kind, Object, labels_of, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address, PatchType
 from kohort.model.plans import Plan, Step
@@ -80,17 +88,33 @@ class SetActions:
             yield self._create(CONTROLLER_REVISION, body, "the roles are not stored")
 
     def forget(self) -> Iterator[Action]:
-        """Delete revisions beyond the history limits of the group and of its sets."""
-        if not self.plan.report.is_done:
-            return
-        live = [self.facts.current.name] if self.facts.current else []
-        outdated = set(list_outdated(self.facts.stored, live, GROUP_HISTORY))
-        for role in self.facts.roles.values():
+        """
+        Delete revisions beyond the history limits of the group and of its sets.
+
+        A partition or a pause may last for good, so it is not only done at the end of a rollout.
+        What instances and pods have stays, and so does the revision that roles can go back to.
+        """
+        facts = self.facts
+        served = max((s for s in facts.stored if s.has_served), key=_number_of, default=None)
+        live = [each.name for each in (facts.current, facts.fallback, served) if each]
+        outdated = set(list_outdated(facts.stored, live, GROUP_HISTORY))
+        for role in facts.roles.values():
             limit = role.instance_set["spec"]["revisionHistoryLimit"]
-            outdated |= set(list_outdated(role.stored, [role.target, role.base], limit))
+            live = [role.target, role.base]
+            if list_outdated(role.stored, live, limit):
+                live += self._list_used(role)
+                outdated |= set(list_outdated(role.stored, live, limit))
         for stored in self.snapshot.all(CONTROLLER_REVISION):
             if stored.metadata.name in outdated:
                 yield _delete(CONTROLLER_REVISION, stored, "beyond the history")
+
+    def _list_used(self, role: RoleFacts) -> Iterator[str]:
+        """The revisions of a role's set that an instance or a pod has."""
+        for kind in (labels.INSTANCE, POD):
+            for found in self.snapshot.all(kind):
+                marks = found.metadata.labels
+                if marks.get(labels.ROLE_NAME) == role.spec.name and labels.REVISION in marks:
+                    yield role.find_revision(marks[labels.REVISION])
 
     def list_own_revisions(self) -> list[Whole]:
         """The stored revisions that belong to the root object itself."""
@@ -364,6 +388,10 @@ def _write_config(facts: GroupFacts) -> Object | None:
 def _write_upstream(facts: GroupFacts) -> str:
     """The text of a group's ConfigMap in upstream's format, written once for facts."""
     return write_listed(facts.group, facts.contexts, as_upstream=True)
+
+
+def _number_of(revision: StoredRevision) -> int:
+    return revision.number
 
 
 def _delete(kind: Kind, found: Whole, why: str) -> Delete:
