@@ -40,3 +40,25 @@ def test_variables_that_will_be_overwritten_are_named():
         "spec.leaderWorkerTemplate.leaderTemplate: container main sets LWS_GROUP_SIZE, which is "
         "overwritten with the group's own value"
     ]
+
+
+CLAIM = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+
+
+def with_claims(when: str, **more: Any) -> Any:
+    policy = {"whenDeleted": when, "whenScaled": "Retain"}
+    found = {"volumeClaimTemplates": [CLAIM], "persistentVolumeClaimRetentionPolicy": policy}
+    return lws(**{"size": 2, **found, **more})
+
+
+def test_claims_of_workers_that_go_with_each_group_are_warned_of():
+    (text,) = warn_workload(with_claims("Delete"))
+    assert "also deletes the claims of workers whenever their group is made anew" in text
+
+
+def test_claims_that_live_as_long_as_the_object_give_no_warning():
+    on_pods = with_claims("Delete")
+    on_pods["metadata"]["annotations"] = {"kohort.dev/carrier": "pods"}
+    kept = (with_claims("Retain"), with_claims("Delete", size=1), on_pods)
+    without = with_claims("Delete", volumeClaimTemplates=[])
+    assert [warn_workload(found) for found in (*kept, without)] == [[]] * 4

@@ -15,9 +15,10 @@ from kohort.apis.leaderworkerset.spec import (
     partition_of,
     replicas_of,
     rollout_of,
+    size_of,
     template_of,
 )
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, annotations_of
 
 _VARIABLES = {
     labels.LEADER_ADDRESS_VARIABLE,
@@ -28,7 +29,7 @@ _VARIABLES = {
 
 def warn_workload(lws: Object) -> list[str]:
     """The warnings for an object as the user wrote it."""
-    return [*_warn_policy(lws), *_warn_rollout(lws), *_warn_variables(lws)]
+    return [*_warn_policy(lws), *_warn_rollout(lws), *_warn_variables(lws), *_warn_claims(lws)]
 
 
 def _warn_policy(lws: Object) -> Iterator[str]:
@@ -36,6 +37,21 @@ def _warn_policy(lws: Object) -> Iterator[str]:
         yield (
             "spec.leaderWorkerTemplate.restartPolicy: Default is deprecated and stored as None; "
             "write None"
+        )
+
+
+def _warn_claims(lws: Object) -> Iterator[str]:
+    """Warn that workers lose their volumes with their StatefulSet, which lives as their leader."""
+    template = template_of(lws)
+    policy = template.get("persistentVolumeClaimRetentionPolicy") or {}
+    carrier = annotations_of(lws).get(labels.CARRIER) or labels.STATEFULSETS
+    has_claims = bool(template.get("volumeClaimTemplates")) and size_of(lws) > 1
+    if has_claims and carrier == labels.STATEFULSETS and policy.get("whenDeleted") == "Delete":
+        yield (
+            "spec.leaderWorkerTemplate.persistentVolumeClaimRetentionPolicy.whenDeleted: Delete "
+            "also deletes the claims of workers whenever their group is made anew, by a restart or "
+            "a rollout, since their StatefulSet goes with their leader: write Retain to keep them, "
+            f"or annotate a new object with {labels.CARRIER}: {labels.PODS}"
         )
 
 
