@@ -144,23 +144,6 @@ def _clean(text: str) -> str:
     return _SEQUENCE.sub("", f"{line}\n{rest}").replace("^C", "")
 
 
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """Fail if a user waits longer than a script promises.
-
-    On a machine that others use as well it may be so much longer, and there is no limit where the
-    tests have a core only while no other process wants it.
-    """
-    begun = time.monotonic()
-    yield
-    waited = time.monotonic() - begun
-    if hasattr(os, "SCHED_IDLE") and os.sched_getscheduler(0) == os.SCHED_IDLE:
-        return
-    share = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-    limit = seconds * share
-    assert waited <= limit, f"{waited:.0f} s, where {seconds:.0f} are promised: {limit:.0f} here"
-
-
 OpenWindow = Callable[[str], Terminal]  # by its title
 
 

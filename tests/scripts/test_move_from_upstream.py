@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from terminal import OpenWindow, Terminal, compare, within
+from terminal import OpenWindow, Terminal, compare
 
 from upstream_controllers import OTHERS
 
@@ -98,13 +98,12 @@ def test_a_move_to_kohort_and_back_restarts_no_pod(open_window: OpenWindow, tmp_
     cluster.start(f"kohort up --no-operator {CLOCK} --no-dashboard", until="stop +Ctrl-C")
     bring_up(before, operator)
     uids = before.type(UIDS)
-    with within(300):
-        user.type("kohort doctor")
-        user.type("kohort takeover check -A")
-        user.type("kohort takeover shadow -A --for 2s")
-        take_over(user, operator, before)
-        user.type("kubectl get deploy,pods -A -o name")
-        give_back(user, operator)
+    user.type("kohort doctor")
+    user.type("kohort takeover check -A")
+    user.type("kohort takeover shadow -A --for 2s")
+    take_over(user, operator, before)
+    user.type("kubectl get deploy,pods -A -o name")
+    give_back(user, operator)
     user.type("kubectl get deploy -A -o name")
     assert before.type(UIDS) == uids
     cluster.interrupt()

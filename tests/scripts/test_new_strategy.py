@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from terminal import compare, open_terminal, within
+from terminal import compare, open_terminal
 
 from client_tools import find_tool
 
@@ -57,7 +57,6 @@ def test_a_strategy_goes_from_an_idea_to_a_rollout(tmp_path: Path):
     home = tmp_path / "home"
     environment = prepare(home)
     with (
-        within(300),
         open_terminal(home, environment, "the cluster") as cluster,
         open_terminal(home, environment, "the architect") as user,
     ):

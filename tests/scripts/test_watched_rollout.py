@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from terminal import OpenWindow, compare, within
+from terminal import OpenWindow, compare
 
 pytestmark = pytest.mark.slow
 CLOCK = "--clock 2026-01-01T09:00:00Z"
@@ -43,11 +43,10 @@ def test_a_stuck_rollout_is_seen_and_undone(open_window: OpenWindow, tmp_path: P
     clock.type("kohort sim clock step 1m")
     clock.type("kubectl apply -f llama-v2.yaml")
     clock.type("kohort sim clock step 5m")
-    with within(10):
-        user.type("kohort get -A --blocked")
-        user.start("kohort get lws/llama -n prod -w", until="CrashLoopBackOff")
-        user.interrupt()
-        user.type("kohort why lws/llama -n prod")
+    user.type("kohort get -A --blocked")
+    user.start("kohort get lws/llama -n prod -w", until="CrashLoopBackOff")
+    user.interrupt()
+    user.type("kohort why lws/llama -n prod")
     user.type("kubectl config set-context --current --namespace=prod")
     user.type("kohort logs lws/llama --group 2 --previous --tail 3")
     user.type("kohort rollout pause lws/llama")
