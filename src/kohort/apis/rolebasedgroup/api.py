@@ -214,7 +214,7 @@ ROLE_BASED_GROUP = Api(
     watched=(
         Watched(POD, read_pod, labels.GROUP_NAME, _owners),
         Watched(SERVICE, Whole, labels.GROUP_NAME, _owners),
-        Watched(CONTROLLER_REVISION, Whole, labels.GROUP_NAME, _owners),
+        Watched(CONTROLLER_REVISION, Whole, labels.GROUP_NAME, _owners, is_remembered=True),
         Watched(labels.INSTANCE_SET, Whole, labels.GROUP_NAME, _owners),
         Watched(labels.INSTANCE, read_facts, labels.GROUP_NAME, _owners),
         Watched(DEPLOYMENT, Whole, labels.GROUP_NAME, _owners),

@@ -23,6 +23,7 @@ from kohort.apis.rolebasedgroup.coordination import (
     narrow_rollout,
     read_policy,
 )
+from kohort.apis.rolebasedgroup.lost_revisions import find_lost
 from kohort.apis.rolebasedgroup.objects.adapters import BOUND
 from kohort.apis.rolebasedgroup.objects.gangs import TEMPLATE_MARKS, find_dialect
 from kohort.apis.rolebasedgroup.objects.ports import ROLE_SCOPED, is_port
@@ -89,7 +90,8 @@ def find_facts(snapshot: Snapshot) -> GroupFacts:
         "spec": group["spec"],
     }
     sets = sorted(_strip_set(found) for found in snapshot.all(labels.INSTANCE_SET))
-    revisions = sorted(found.raw for found in snapshot.all(CONTROLLER_REVISION))
+    stored = (*snapshot.all(CONTROLLER_REVISION), *find_lost(snapshot))
+    revisions = sorted(found.raw for found in stored)
     named = [f.raw for kind in (labels.POLICY, labels.PROFILE) for f in _referred(snapshot, kind)]
     raw = orjson.dumps(body)
     ports = _view_ports(snapshot) if ROLE_SCOPED.encode() in raw else NO_PORTS

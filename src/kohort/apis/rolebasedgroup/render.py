@@ -22,6 +22,7 @@ from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.adopted_objects import adopt_objects, adopt_pods
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
+from kohort.apis.rolebasedgroup.lost_revisions import make_again
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.read import Memory
@@ -61,6 +62,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from roll_back(snapshot.root, facts.fallback, plan)
     yield from sets.scale_group()
     yield from sets.store_group()
+    yield from make_again(snapshot)
     yield from sets.write_config()
     yield from sets.write_policy()
     yield from gangs.ensure()
