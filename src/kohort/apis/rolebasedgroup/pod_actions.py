@@ -38,7 +38,11 @@ from kohort.apis.rolebasedgroup.objects.pods import (
 from kohort.apis.rolebasedgroup.objects.ports import asks_for_ports
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete, read_pod
-from kohort.apis.rolebasedgroup.put_back import find_foreign_images, put_place_back
+from kohort.apis.rolebasedgroup.put_back import (
+    find_foreign_images,
+    find_unnamed_change,
+    put_place_back,
+)
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts, find_component
 from kohort.apis.rolebasedgroup.roles import as_map
@@ -169,9 +173,11 @@ class PodActions:
         before = find_component(old, str(component.get("name"))) if old else None
         found = None
         foreign = find_foreign_images(work.instance, pod)
-        if foreign and (before is None or pod.metadata.labels.get(labels.REVISION) == short):
+        if before is None:
+            found = find_unnamed_change(pod, as_map(component.get("template")), foreign)
+        elif foreign and pod.metadata.labels.get(labels.REVISION) == short:
             found = InPlaceChange(images=foreign)
-        elif before is not None and set(GATES) <= pod.gates:
+        elif set(GATES) <= pod.gates:
             is_moved = (before.get("serviceName") or "") != (component.get("serviceName") or "")
             mine = work.mark(component, before)
             found = (

@@ -3,8 +3,9 @@ Repair of running pods that another client edited.
 
 If a client changed an image, the operator restores the instance's image with an in-place update. If
 a client removed or changed the label with the revision's hash, the operator restores it, provided
-that the pod runs the template of its instance. It also restores the labels that name a pod's
-instance, component and index.
+that the pod runs the template of its instance and has that one's labels and annotations. Where the
+pod lacks some of these, it gets them in place. The operator also restores the labels that name a
+pod's instance, component and index.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,12 +17,25 @@ from kohort.apis.api import Snapshot
 from kohort.apis.drift.pods import has_foreign_image
 from kohort.apis.drift.restores import put_labels_back
 from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.in_place import InPlaceChange
 from kohort.apis.rolebasedgroup.instance_facts import PodName, RoleInstanceFacts
+from kohort.apis.rolebasedgroup.objects.pods import GATES
 from kohort.apis.rolebasedgroup.pod_facts import RolePod
-from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.apis.rolebasedgroup.roles import as_map, as_objects, as_texts
+from kohort.apis.user_edits import RESTARTED
 from kohort.cluster.actions import Action
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object
+
+# Labels that a pod gets for its place and its revision, whatever its template says.
+_GIVEN = (
+    labels.INSTANCE_NAME,
+    labels.COMPONENT_NAME,
+    labels.COMPONENT_ID,
+    labels.COMPONENT_INDEX,
+    labels.COMPONENT_SIZE,
+    labels.REVISION,
+)
 
 
 def find_foreign_images(instance: RoleInstanceFacts, pod: RolePod) -> dict[str, str]:
@@ -42,7 +56,43 @@ def has_lost_hash(instance: RoleInstanceFacts, pod: RolePod) -> bool:
     component = next((p.component for p in instance.places if p.name == pod.metadata.name), "")
     listed = as_objects(as_map(instance.decode().get("spec")).get("components"))
     found = next((each for each in listed if each.get("name") == component), None)
-    return found is not None and runs_template(pod, as_map(found.get("template")))
+    if found is None:
+        return False
+    template = as_map(found.get("template"))
+    lacks = find_lacking_marks(pod, template)
+    return runs_template(pod, template) and not any(lacks.values())
+
+
+def find_lacking_marks(pod: RolePod, template: Object) -> dict[str, dict[str, str]]:
+    """The labels and the annotations of a template that a pod lacks or has with other values."""
+    asked, held = as_map(template.get("metadata")), pod.metadata
+    own = {"labels": held.labels, "annotations": held.annotations}
+    return {
+        part: {
+            key: value
+            for key, value in as_texts(asked.get(part)).items()
+            if has.get(key) != value and key not in _GIVEN
+        }
+        for part, has in own.items()
+    }
+
+
+def find_unnamed_change(
+    pod: RolePod, template: Object, foreign: dict[str, str]
+) -> InPlaceChange | None:
+    """
+    The in-place change of a pod whose hash is that of no stored template; None if there is none.
+
+    ``foreign`` has the images to restore. Nothing tells what the pod has from its former template
+    alone, so that stays.
+    """
+    lacks = find_lacking_marks(pod, template)
+    if RESTARTED in lacks["annotations"]:
+        return None
+    runs_on = bool(pod.raw) and set(GATES) <= pod.gates and runs_template(pod, template)
+    if not foreign and not runs_on:
+        return None
+    return InPlaceChange(foreign, {**lacks["labels"]}, {**lacks["annotations"]})
 
 
 def hash_of(instance: RoleInstanceFacts) -> str:
