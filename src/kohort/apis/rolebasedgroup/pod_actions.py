@@ -173,10 +173,11 @@ class PodActions:
         before = find_component(old, str(component.get("name"))) if old else None
         found = None
         foreign = find_foreign_images(work.instance, pod)
-        if before is None:
-            found = find_unnamed_change(pod, as_map(component.get("template")), foreign)
-        elif foreign and pod.metadata.labels.get(labels.REVISION) == short:
-            found = InPlaceChange(images=foreign)
+        unnamed = find_unnamed_change(pod, as_map(component.get("template")), foreign)
+        if foreign and (before is None or pod.metadata.labels.get(labels.REVISION) == short):
+            found = unnamed if before is None else InPlaceChange(images=foreign)
+        elif before is None:
+            found = unnamed
         elif set(GATES) <= pod.gates:
             is_moved = (before.get("serviceName") or "") != (component.get("serviceName") or "")
             mine = work.mark(component, before)
