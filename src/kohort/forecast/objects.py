@@ -91,7 +91,7 @@ class _Objects:
 
     def __init__(self, api: Api, snapshot: Snapshot) -> None:
         self._api = api
-        self._snapshot = snapshot
+        self._snapshot = replace(snapshot, root=_give_uid(snapshot.root))
         self._decoders = {watched.kind: watched.decode for watched in api.watched}
         self._made = 0
         self._held: dict[Kind, dict[str, Object]] = {}
@@ -156,6 +156,12 @@ class _Objects:
                 is_changed = is_changed or ready != obj
                 held[name] = ready
         return is_changed
+
+
+def _give_uid(root: Object) -> Object:
+    """The object itself, or as the API server would make it: what it owns is known by its uid."""
+    made = {"uid": "made", **root["metadata"]}
+    return root if made == root["metadata"] else {**root, "metadata": made}
 
 
 def _change(found: Object, action: Patch) -> Object:
