@@ -1,5 +1,8 @@
 """An object with the name of one of ours is ours by its owner, or by the labels of our caches."""
 
+from dataclasses import replace
+from typing import Any
+
 import orjson
 import pytest
 from controller_world import CONFIGMAP, config_map, make_cluster
@@ -79,6 +82,26 @@ async def test_an_object_without_a_controller_that_has_the_name_of_one_of_ours_i
     [outcome] = await Executor(cluster, Watermarks([cache.reader])).run([make])
     assert outcome.result is Result.TAKEN
     assert await cluster.read(ADDRESS) == before
+
+
+@pytest.mark.parametrize("controls", [True, False], ids=["another controller", "no controller"])
+async def test_a_name_that_is_taken_after_the_operator_looked_is_not_refused_for_good(
+    controls: bool,
+):
+    """The API server calls the apply invalid; it may be sent again when the name is free."""
+
+    class Taken(InProcessCluster):
+        async def patch(self, address: Address, *args: Any, **options: Any) -> Object:
+            held = child("you" if controls else "", controls=controls)
+            await self.create(CONFIGMAP, "lab", {**held, "immutable": True, "data": {"k": "1"}})
+            return await super().patch(address, *args, **options)
+
+    cluster = Taken((await make_cluster()).api)
+    cache = CacheWriter(Selection(CONFIGMAP, labels="mark"), orjson.loads)
+    asked = replace(BY_APPLY, patch={**WANTED, "data": {"k": "2"}})
+    [outcome] = await Executor(cluster, Watermarks([cache.reader])).run([asked])
+    assert outcome.result is Result.TAKEN
+    assert (await cluster.read(ADDRESS))["data"] == {"k": "1"}
 
 
 async def test_a_label_is_not_given_to_an_object_that_took_the_name_meanwhile():

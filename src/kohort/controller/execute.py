@@ -44,7 +44,7 @@ from kohort.controller.caches.departures import Departures
 from kohort.controller.caches.repeats import Repeats
 from kohort.controller.caches.watermarks import Watermarks
 from kohort.controller.dropped_fields import find_dropped
-from kohort.controller.namesakes import is_same
+from kohort.controller.namesakes import is_same, owner_uid
 
 CALLS_AT_ONCE_MAX = 64
 _REFUSALS = (Invalid, Forbidden, BadRequest, MethodNotAllowed, TooLarge, UnsupportedMediaType)
@@ -164,13 +164,20 @@ class Executor:
         is_new = makes and existing is None
         if is_new and not self._creations.may_repeat(address):
             return _put_off(action, address)
-        stored = await self._cluster.patch(
-            address, action.patch, action.form, manager=action.manager, force=action.force
-        )
+        try:
+            stored = await self._cluster.patch(
+                address, action.patch, action.form, manager=action.manager, force=action.force
+            )
+        except Invalid:
+            # Another client may have taken the name since the operator looked.
+            existing = await self._find(address) if is_new else None
+            if existing is None or is_same(body, existing, watched):
+                raise
+            return _refuse_taken(action, existing)
         if is_new:
             self._creations.note(address)
         if makes:
-            self.departures.note_made(address, _uid_in(find_owner(body)))
+            self.departures.note_made(address, owner_uid(body))
         return Outcome(action, Result.DONE, stored, is_new=is_new)
 
     async def _find(self, address: Address) -> Object | None:
@@ -210,7 +217,7 @@ class Executor:
             outcome = _compare(action, existing, error, is_ours=is_ours)
             return await self._show(outcome, address)
         self._creations.note(address)
-        self.departures.note_made(address, _uid_in(find_owner(action.obj)))
+        self.departures.note_made(address, owner_uid(action.obj))
         return Outcome(action, Result.DONE, stored, is_new=True)
 
     async def _show(self, outcome: Outcome, address: Address) -> Outcome:
@@ -229,9 +236,8 @@ class Executor:
 
     async def _delete(self, action: Delete) -> Outcome:
         address = Address(action.kind, action.namespace, action.name)
-        name = (action.namespace, action.name)
-        is_seen = bool(action.uid) and not action.is_unseen
-        if is_seen and self._watermarks.is_gone(action.kind, name, action.uid):
+        key, is_seen = (action.namespace, action.name), bool(action.uid) and not action.is_unseen
+        if is_seen and self._watermarks.is_gone(action.kind, key, action.uid):
             # Another client deleted the object after the plan was made.
             return Outcome(action, Result.GONE, message="it is gone already")
         if not self._deletions.may_repeat(address):
@@ -283,8 +289,7 @@ def _put_off(action: Action, address: Address) -> Outcome:
 
 
 def _refuse_taken(action: Patch, existing: Object) -> Outcome:
-    """The refusal of an apply whose name an object of another owner has: the apply would make
-    that object ours, and the garbage collector would delete it with our workload."""
+    """The refusal of an apply that would make an object of another owner ours."""
     name = f"{action.address.kind.name} {action.address.name}"
     if is_leaving(existing):
         why = f"{name} is being deleted: we create it when the old one has gone"
@@ -293,10 +298,6 @@ def _refuse_taken(action: Patch, existing: Object) -> Outcome:
     whose = f"belongs to {owner['kind']} {owner['name']}" if owner else "lacks our labels"
     why = f"{name} exists and {whose}: delete it, or choose another name"
     return Outcome(action, Result.TAKEN, existing, why)
-
-
-def _uid_in(reference: Object | None) -> str:
-    return str((reference or {}).get("uid", ""))
 
 
 @dataclass(slots=True)
@@ -392,8 +393,7 @@ def _judge(action: Action, error: KohortError) -> Outcome:
     elif isinstance(error, _REFUSALS):
         result = Result.REFUSED
     elif isinstance(error, NotFound):
-        # A patched or deleted object is gone, as the caches will show soon. For a create,
-        # the namespace or the kind does not exist.
+        # A patched object is gone; for a create, the namespace or the kind does not exist.
         result = Result.FAILED if isinstance(action, Create) else Result.CONFLICT
     else:
         result = Result.FAILED

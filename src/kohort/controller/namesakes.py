@@ -22,3 +22,8 @@ def is_same(wanted: Object, existing: Object, selected_by: Collection[str]) -> b
         return True
     marks = {k: v for k, v in labels_of(wanted).items() if k in selected_by}
     return bool(marks) and marks.items() <= labels_of(existing).items()
+
+
+def owner_uid(obj: Object) -> str:
+    """The uid of the first owner of an object; empty if it has none."""
+    return str((find_owner(obj) or {}).get("uid", ""))
