@@ -2,9 +2,11 @@
 Failures at each step of a takeover and of its undo, with what other controllers left.
 
 A command fails at its writes, one after another, and is run again each time. No pod and no child
-is made anew, no container restarts, two controllers are never at work, and it ends whole.
+is made anew, no container restarts, two controllers are never at work, and it ends whole. Before
+that, the commands that write nothing tell the same.
 """
 
+import json
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from typing import Any
 from command_gate import Fault, Gate, Plan, fail_each_once, gated
 from left_takeovers import LeftTakeover, Others, expect_done, expect_given_back, expect_taken
 
+BLOCKED = 4
 HINT = "see 'kohort takeover undo' for the way back"
 UNDO = ("undo", "--yes", "--timeout=180s")
 
@@ -84,3 +87,21 @@ def fail_both_ways(tries: Attempts, every: int) -> None:
     count = tries.insist(UNDO, fail_each_once(faults, every))
     assert count * every > 10, tries.gate.failed
     tries.expect_given_back()
+
+
+def look_twice(tries: Attempts) -> None:
+    """What a shadow says to stay is what the check lists, and neither command writes."""
+    words = ("-A", "--apis", tries.user.apis, "-o", "json")
+    found = []
+    for command, listed in (
+        (("check", *words), "writes"),
+        (("shadow", *words, "--for", "5s"), "stayed"),
+    ):
+        code, out, err = tries.run(*command)
+        assert code == BLOCKED, out + err
+        writes = json.loads(out)[listed]
+        found.append({(w["workload"], w["verb"], w["kind"], w["name"]) for w in writes})
+    assert found[0] == found[1]
+    assert {kind for _, _, kind, _ in found[0]} >= {"Pod", "Deployment", "InferenceService"}
+    assert tries.gate.writes == []
+    tries.expect_same()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from left_takeovers import LeftTakeover, left_by, take_over_and_undo
-from takeover_failures import attempting, fail_both_ways
+from takeover_failures import attempting, fail_both_ways, look_twice
 from test_real_takeover_recorded import SHARED, list_cases
 
 from kohort.cluster.objects import Object
@@ -48,6 +48,11 @@ def user(
     workloads = [*choose(is_thorough), list_raw(), list_service_on_many_nodes()]
     with left_by(folder, ("lws", "ms", "rbg", "isvc"), workloads) as found:
         yield found
+
+
+def test_a_check_and_a_shadow_tell_the_same_and_write_nothing(user: LeftTakeover, tmp_path: Path):
+    with attempting(user, tmp_path) as tries:
+        look_twice(tries)
 
 
 def test_objects_of_all_four_are_taken_over_and_given_back(user: LeftTakeover):
