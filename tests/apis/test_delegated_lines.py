@@ -1,5 +1,7 @@
 """A line that another controller carries is read as numbers."""
 
+from dataclasses import replace
+
 import pytest
 
 from kohort.apis.carriers.delegated import read_tally
@@ -102,3 +104,65 @@ def test_growth_that_was_asked_for_and_has_not_begun_is_not_taken_back():
     steps = plan(asked, Observed((group,)), 0.0).steps
     counts = {line.role: step.rollout.count for line, step in steps.items() if line.role}
     assert counts == {"a": 3, "b": 3}
+
+
+def surging(kind: str, updated: int, ready: int) -> Tally:
+    """A line of two units, and a third one beyond them."""
+    obj = carrier(kind, replicas=2, updatedReplicas=updated, readyReplicas=ready)
+    obj["status"]["replicas"] = 3
+    return read_tally(obj)
+
+
+def is_next_let_go(first: Tally, second: Tally, rule: Rule) -> bool:
+    """Whether a rule lets all of the two units of the second role be updated now."""
+    policy = RolloutPolicy(2, max_unavailable=2, level=Level.INSTANCE)
+    asked = Workload(
+        *("ns", "x", "uid", 1),
+        groups=1,
+        roles=tuple(Role(2, 1, n, "new", rollout=policy, reach=Reach.COUNT) for n in "ab"),
+        revision="new",
+        rollout=RolloutPolicy(1),
+        reach=Reach.ANY,
+        rules=(rule,),
+        has_rollout=False,
+    )
+    told = {"a": first, "b": second}
+    roles = tuple(RoleInstances(name, 2, "new", tally=tally) for name, tally in told.items())
+    steps = plan(asked, Observed((Group(0, "old", Phase.READY, "g", 2, roles=roles),)), 0.0).steps
+    return any(line.role == "b" and step.rollout.boundary == 0 for line, step in steps.items())
+
+
+ORDER = Rule("a, then b", ("a", "b"), is_ordered=True)
+EVEN = Rule("even", ("a", "b"), update_skew=Skew(units=0))
+NONE_UPDATED, ONE_UPDATED = Tally(2, 2, 2, 0, 0), Tally(2, 2, 2, 1, 1)
+KINDS_WITH_SURGE = ("Deployment", "LeaderWorkerSet")
+
+
+@pytest.mark.parametrize("kind", KINDS_WITH_SURGE)
+@pytest.mark.parametrize(("updated", "ready"), [(2, 3), (3, 2)], ids=["old", "unready"])
+def test_in_an_order_a_surge_unit_stands_for_no_wanted_unit_that_is_old_or_unready(
+    kind: str, updated: int, ready: int
+):
+    assert not is_next_let_go(surging(kind, updated, ready), NONE_UPDATED, ORDER)
+
+
+@pytest.mark.parametrize("kind", KINDS_WITH_SURGE)
+@pytest.mark.parametrize(("updated", "ready"), [(1, 3), (2, 2)], ids=["old", "unready"])
+def test_in_a_skew_a_surge_unit_stands_for_no_wanted_unit_that_is_old_or_unready(
+    kind: str, updated: int, ready: int
+):
+    assert not is_next_let_go(surging(kind, updated, ready), ONE_UPDATED, EVEN)
+
+
+@pytest.mark.parametrize("exist", [2, 3], ids=["alone", "with-surge"])
+def test_once_all_units_are_updated_and_ready_the_next_role_is_let_go(exist: int):
+    first = Tally(2, exist, exist, exist, exist)
+    assert is_next_let_go(first, NONE_UPDATED, ORDER)
+    assert is_next_let_go(first, ONE_UPDATED, EVEN)
+
+
+def test_a_role_with_an_old_unit_beside_an_updated_surge_unit_is_not_updated():
+    role = RoleInstances("a", 2, "new", tally=surging("LeaderWorkerSet", 2, 3))
+    assert not role.is_updated
+    assert replace(role, partition=1).is_updated
+    assert replace(role, tally=surging("LeaderWorkerSet", 3, 3)).is_updated

@@ -8,7 +8,7 @@ operator stores in the cluster, so that a restart of the operator forgets nothin
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kohort.model.units import GROUPS, Line, Phase, Unit
 
@@ -152,6 +152,16 @@ class Tally:
         """Whether the counts are about the target template."""
         return self.is_seen and self.is_told
 
+    def leave_out_surge(self, wanted: int) -> "Tally":
+        """
+        The same counts, with only those units as updated that must be among the wanted ones.
+
+        The other controller counts an updated surge unit too, while a wanted one is still old.
+        """
+        surge = max(0, self.exist - wanted)
+        updated, ready = max(0, self.updated - surge), max(0, self.updated_ready - surge)
+        return replace(self, updated=updated, updated_ready=ready)
+
 
 @dataclass(frozen=True, slots=True)
 class RoleInstances:
@@ -196,7 +206,8 @@ class RoleInstances:
     def is_updated(self) -> bool:
         """Whether all instances above the partition have the role's revision."""
         if self.tally is not None:
-            return self.tally.is_current and self.tally.updated >= self.wanted - self.partition
+            updated = self.tally.leave_out_surge(self.wanted).updated
+            return self.tally.is_current and updated >= self.wanted - self.partition
         return all(i.revision == self.revision for i in self.list_unprotected(self.partition))
 
     def list_unprotected(self, partition: int) -> tuple[Instance, ...]:

@@ -178,7 +178,8 @@ def _is_stuck(role: Role, held: RoleInstances, partition: int) -> bool:
     return is_only and bool(old) and not any(instance.may_amend for instance in old)
 
 
-def _count_tally(held: RoleInstances, tally: Tally, gate: Gate, goal: int) -> _Counts:
+def _count_tally(held: RoleInstances, told: Tally, gate: Gate, goal: int) -> _Counts:
+    tally = told.leave_out_surge(held.wanted)
     # A controller that has not observed our last write has updated no unit to it (rbg#464).
     updated = tally.updated if tally.is_seen else 0
     return _Counts(
