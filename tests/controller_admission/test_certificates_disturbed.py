@@ -5,6 +5,7 @@ from base64 import b64decode
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from certificate_world import (
@@ -28,7 +29,7 @@ from kohort.apiserver.inprocess import InProcessCluster
 from kohort.cluster.errors import Forbidden
 from kohort.controller.certificates import keeper as keeping
 from kohort.controller.certificates.files import FileKeeper
-from kohort.controller.certificates.issue import renew_material
+from kohort.controller.certificates.issue import Material, renew_material
 from kohort.controller.certificates.keeper import Keeper
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.certificates.secrets import read_secret, write_secret
@@ -102,15 +103,18 @@ async def test_a_certificate_is_renewed_in_time_though_the_wall_clock_is_set_ahe
                 await asyncio.sleep(0.01)
 
 
-async def test_a_bundle_from_files_that_another_client_removed_is_written_again(tmp_path):
-    cluster = make_cluster()
-    await add_configurations(cluster)
-    material = renew_material(None, NAMES, NOW, BRIEF)
+def make_file_keeper(cluster: InProcessCluster, folder: Path, material: Material) -> FileKeeper:
+    """A keeper of certificates that lie in a folder."""
     texts = {"tls.crt": material.certificate, "tls.key": material.key, "ca.crt": material.ca}
     for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    keeper = FileKeeper(cluster, tmp_path, HOLDERS, LiveContext(), SetTime())
-    async with kept(keeper):
+        (folder / name).write_text(text)
+    return FileKeeper(cluster, folder, HOLDERS, LiveContext(), SetTime())
+
+
+async def test_a_bundle_from_files_that_another_client_removed_is_written_again(tmp_path):
+    cluster, material = make_cluster(), renew_material(None, NAMES, NOW, BRIEF)
+    await add_configurations(cluster)
+    async with kept(make_file_keeper(cluster, tmp_path, material)):
         assert await decode_bundles(cluster) == {material.ca}
         await take_bundles_away(cluster)
         async with asyncio.timeout(5):
@@ -119,14 +123,9 @@ async def test_a_bundle_from_files_that_another_client_removed_is_written_again(
 
 
 async def test_a_bundle_from_files_is_written_into_a_configuration_that_is_made_anew(tmp_path):
-    cluster = make_cluster()
+    cluster, material = make_cluster(), renew_material(None, NAMES, NOW, BRIEF)
     await add_configurations(cluster)
-    material = renew_material(None, NAMES, NOW, BRIEF)
-    texts = {"tls.crt": material.certificate, "tls.key": material.key, "ca.crt": material.ca}
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    keeper = FileKeeper(cluster, tmp_path, HOLDERS, LiveContext(), SetTime())
-    async with kept(keeper):
+    async with kept(make_file_keeper(cluster, tmp_path, material)):
         for address in (holder.address for holder in HOLDERS):
             await cluster.delete(address)
         await add_configurations(cluster)

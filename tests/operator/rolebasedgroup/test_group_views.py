@@ -54,7 +54,8 @@ async def test_a_role_that_waits_is_named_without_its_only_group(lab: GroupLab):
     assert "x-prefill-1" in text and "group 0" not in text
 
 
-async def test_a_set_by_hand_that_waits_names_neither_role_nor_group(lab: GroupLab):
+async def roll_a_set_to_an_image_that_is_not_there(lab: GroupLab) -> None:
+    """A set by hand whose rollout waits for its first new pod."""
     await lab.apply(instance_set(component(), updateStrategy=RECREATE))
     await lab.until(lambda: len(lab.pods()) == 2)
     await lab.run(30)
@@ -62,6 +63,10 @@ async def test_a_set_by_hand_that_waits_names_neither_role_nor_group(lab: GroupL
     change = {"op": "add", "path": path, "value": {"annotations": {PULL_ERROR: "manifest unknown"}}}
     await lab.edit("x", change, kind=ROLE_INSTANCE_SET.kind)
     await lab.run(30)
+
+
+async def test_a_set_by_hand_that_waits_names_neither_role_nor_group(lab: GroupLab):
+    await roll_a_set_to_an_image_that_is_not_there(lab)
     picture = take_view(lab, ROLE_INSTANCE_SET)
     assert picture.plan is not None
     (blocker,) = [b for b in picture.plan.report.blockers if b.line.role]
@@ -93,13 +98,7 @@ async def test_a_paused_role_is_resumed_while_another_waits_for_the_user(lab: Gr
 
 
 async def test_a_paused_set_by_hand_whose_pod_is_broken_says_how_it_goes_on(lab: GroupLab):
-    await lab.apply(instance_set(component(), updateStrategy=RECREATE))
-    await lab.until(lambda: len(lab.pods()) == 2)
-    await lab.run(30)
-    path = "/spec/roleInstanceTemplate/components/0/template/metadata"
-    change = {"op": "add", "path": path, "value": {"annotations": {PULL_ERROR: "manifest unknown"}}}
-    await lab.edit("x", change, kind=ROLE_INSTANCE_SET.kind)
-    await lab.run(30)
+    await roll_a_set_to_an_image_that_is_not_there(lab)
     pause = {"op": "add", "path": "/spec/updateStrategy/paused", "value": True}
     await lab.edit("x", pause, kind=ROLE_INSTANCE_SET.kind)
     await lab.run(10)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from kohort.apis.api import Snapshot
 from kohort.apis.drift import lost_revisions
-from kohort.apis.facts import Whole
+from kohort.apis.facts import Meta, Whole
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.cluster.actions import Create
 from kohort.cluster.kinds import CONTROLLER_REVISION, POD
@@ -28,8 +28,9 @@ def find_lost(snapshot: Snapshot) -> tuple[Whole, ...]:
     }
     for stored in snapshot.all(CONTROLLER_REVISION):
         last.pop(stored.metadata.name, None)
-    used = set(_list_used(snapshot)) if last else set()
-    return tuple(stored for stored in last.values() if _find_key(stored) in used)
+    staying = (bearer for bearer in list_bearers(snapshot) if last and not bearer.is_leaving)
+    used = {_find_key(bearer, bearer.labels[labels.REVISION]) for bearer in staying}
+    return tuple(s for name, s in last.items() if _find_key(s.metadata, name) in used)
 
 
 def make_again(snapshot: Snapshot) -> Iterator[Create]:
@@ -37,16 +38,13 @@ def make_again(snapshot: Snapshot) -> Iterator[Create]:
     return lost_revisions.make_again((s.metadata.name, s) for s in find_lost(snapshot))
 
 
-def _list_used(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
-    """The role and the hash of each instance and pod that stays."""
+def list_bearers(snapshot: Snapshot) -> Iterator[Meta]:
+    """The instances and the pods that bear the hash of a revision of a set."""
     for kind in (labels.INSTANCE, POD):
         for found in snapshot.all(kind):
-            marks = found.metadata.labels
-            if labels.REVISION in marks and not found.metadata.is_leaving:
-                short = names.short_revision(marks[labels.REVISION])
-                yield marks.get(labels.ROLE_NAME, ""), short
+            if labels.REVISION in found.metadata.labels:
+                yield found.metadata
 
 
-def _find_key(stored: Whole) -> tuple[str, str]:
-    metadata = stored.metadata
-    return metadata.labels.get(labels.ROLE_NAME, ""), names.short_revision(metadata.name)
+def _find_key(metadata: Meta, revision: str) -> tuple[str, str]:
+    return metadata.labels.get(labels.ROLE_NAME, ""), names.short_revision(revision)

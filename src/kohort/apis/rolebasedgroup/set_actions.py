@@ -17,6 +17,7 @@ from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.coordination import make_policy
 from kohort.apis.rolebasedgroup.group_facts import read_adapter
+from kohort.apis.rolebasedgroup.lost_revisions import list_bearers
 from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
 from kohort.apis.rolebasedgroup.objects.config import make_config_map, write_listed
 from kohort.apis.rolebasedgroup.objects.services import choose_name, make_service
@@ -39,14 +40,7 @@ from kohort.apis.rolebasedgroup.revision import (
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.cluster.actions import Action, Create, Delete, FollowUps, Patch
-from kohort.cluster.kinds import (
-    CONFIG_MAP,
-    CONTROLLER_REVISION,
-    DEPLOYMENT,
-    POD,
-    SERVICE,
-    STATEFUL_SET,
-)
+from kohort.cluster.kinds import CONFIG_MAP, CONTROLLER_REVISION, DEPLOYMENT, SERVICE, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object, labels_of, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address, PatchType
 from kohort.model.plans import Plan, Step
@@ -110,11 +104,9 @@ class SetActions:
 
     def _list_used(self, role: RoleFacts) -> Iterator[str]:
         """The revisions of a role's set that an instance or a pod has."""
-        for kind in (labels.INSTANCE, POD):
-            for found in self.snapshot.all(kind):
-                marks = found.metadata.labels
-                if marks.get(labels.ROLE_NAME) == role.spec.name and labels.REVISION in marks:
-                    yield role.find_revision(marks[labels.REVISION])
+        for bearer in list_bearers(self.snapshot):
+            if bearer.labels.get(labels.ROLE_NAME) == role.spec.name:
+                yield role.find_revision(bearer.labels[labels.REVISION])
 
     def list_own_revisions(self) -> list[Whole]:
         """The stored revisions that belong to the root object itself."""
