@@ -26,7 +26,8 @@ from bench.real.server import Refused
 from bench.real.sites import USER, Site, go_first, operator, site
 
 APIS = "lws,rbg,isvc"
-MODES = ("RawDeployment", "RoleBasedGroup")
+APART, GROUP = "apart", "RoleBasedGroup"
+MODES = (APART, GROUP)
 MODE = "ome.io/deploymentMode"
 SECONDS_MAX = 180.0
 QUIET_SECONDS = 3.0
@@ -45,32 +46,37 @@ def main(words: Sequence[str]) -> int:
     """Measure both strategies in turn, and print a table."""
     parser = argparse.ArgumentParser(prog="bench.real.strategies", description=__doc__)
     parser.add_argument("--replicas", type=int, default=20, help="of engine and of decoder")
+    parser.add_argument("--size", type=int, default=1, help="pods of one replica")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--readiness", default="instant", help="instant or slow")
     told = parser.parse_args(words)
     go_first(os.getpid())
     with tempfile.TemporaryDirectory(prefix="kohort-real-") as folder:
         lines = asyncio.run(_measure(Path(folder, "plane"), told))
-    print(*_write_table(lines, 2 * told.replicas + 1), sep="\n")
+    print(*_write_table(lines, 2 * told.replicas * told.size + 1), sep="\n")
     return 0
 
 
 async def _measure(folder: Path, told: argparse.Namespace) -> list[dict[str, Any]]:
     lines = []
     async with site(folder, told.readiness) as place, operator(place, apis=APIS) as pid:
-        _bring_model(place)
-        await _run(place, pid, "warm", MODES[0], 1)
-        await _run(place, pid, "warmer", MODES[1], 1)
+        _bring_model(place, told.size)
+        for number, mode in enumerate(MODES):
+            await _run(place, pid, f"warm-{number}", _make_service(mode, 1, told.size))
         for run in range(told.runs):
             for mode in MODES[:: 1 if run % 2 else -1]:
                 name = f"{mode.lower()}-{run}"
-                line = await _run(place, pid, name, mode, told.replicas)
+                service = _make_service(mode, told.replicas, told.size)
+                line = {"mode": mode, **await _run(place, pid, name, service)}
                 print(json.dumps(line), file=sys.stderr, flush=True)
                 lines.append(line)
     return lines
 
 
-def _bring_model(place: Site) -> None:
+def _bring_model(place: Site, size: int) -> None:
+    component: dict[str, Any] = {"runner": _RUNNER}
+    if size > 1:
+        component = {part: {"runner": _RUNNER} for part in ("leader", "worker")}
     meta = {"name": "bench"}
     model = {
         "apiVersion": "ome.io/v1beta1",
@@ -84,8 +90,8 @@ def _bring_model(place: Site) -> None:
         "metadata": meta,
         "spec": {
             "supportedModelFormats": [{**_FORMAT, "autoSelect": True, "priority": 1}],
-            "engineConfig": {"runner": _RUNNER},
-            "decoderConfig": {"runner": _RUNNER},
+            "engineConfig": component,
+            "decoderConfig": component,
             "routerConfig": {"runner": _ROUTER},
         },
     }
@@ -94,13 +100,13 @@ def _bring_model(place: Site) -> None:
     place.kubectl("label", "nodes", "--all", "models.ome.io/clusterbasemodel.bench=Ready")
 
 
-async def _run(place: Site, pid: int, name: str, mode: str, replicas: int) -> dict[str, Any]:
+async def _run(place: Site, pid: int, name: str, service: dict[str, Any]) -> dict[str, Any]:
     """Make one service, wait until it is Ready and no client writes any more, and delete it."""
     place.kubectl("create", "namespace", name)
     await _wait(lambda: _has_account(place, name))
     offset, cpu, begun = place.audit.stat().st_size, cpu_seconds(pid), time.monotonic()
     path = f"{_GROUP}/namespaces/{name}/inferenceservices"
-    await place.server.ask("POST", path, _make_service(mode, replicas))
+    await place.server.ask("POST", path, service)
     await _wait(lambda: _is_ready(place, f"{path}/chat"))
     seconds = time.monotonic() - begun
     await _settle(place, offset, name)
@@ -109,7 +115,6 @@ async def _run(place: Site, pid: int, name: str, mode: str, replicas: int) -> di
     spent = cpu_seconds(pid) - cpu
     place.kubectl("delete", "namespace", name, "--wait=true", "--timeout=180s")
     return {
-        "mode": mode,
         "seconds": seconds,
         "cpu": spent,
         "writes": dict(writes),
@@ -117,17 +122,19 @@ async def _run(place: Site, pid: int, name: str, mode: str, replicas: int) -> di
     }
 
 
-def _make_service(mode: str, replicas: int) -> dict[str, Any]:
-    size = {"minReplicas": replicas, "maxReplicas": replicas}
+def _make_service(mode: str, replicas: int, size: int) -> dict[str, Any]:
+    component: dict[str, Any] = {"minReplicas": replicas, "maxReplicas": replicas}
+    if size > 1:
+        component |= {"leader": {}, "worker": {"size": size - 1}}
     return {
         "apiVersion": "ome.io/v1beta1",
         "kind": "InferenceService",
-        "metadata": {"name": "chat", "annotations": {MODE: mode}},
+        "metadata": {"name": "chat", "annotations": {MODE: mode} if mode == GROUP else {}},
         "spec": {
             "model": {"name": "bench"},
             "runtime": {"name": "bench"},
-            "engine": size,
-            "decoder": size,
+            "engine": component,
+            "decoder": component,
             "router": {"minReplicas": 1, "maxReplicas": 1},
         },
     }
