@@ -1,9 +1,11 @@
 """A runtime's configuration with the user's over it, in the order that upstream makes."""
 
+from typing import Any
+
 import pytest
 
 from kohort.apis.inferenceservice.reasons import ServiceError
-from kohort.apis.inferenceservice.resolution.merge import merge_component
+from kohort.apis.inferenceservice.resolution.merge import merge_component, merge_containers
 
 
 def named(*names: str) -> list[dict]:
@@ -30,11 +32,86 @@ def test_maps_merge_by_key_and_the_user_wins():
     }
 
 
-def test_objects_merge_whatever_they_mean():
-    base = {"runner": {"name": "c", "readinessProbe": {"httpGet": {"port": 80}}}}
-    own = {"runner": {"readinessProbe": {"exec": {"command": ["x"]}}}}
+def test_objects_merge_field_by_field():
+    base = {"runner": {"name": "c", "readinessProbe": {"httpGet": {"port": 80, "path": "/x"}}}}
+    own = {"runner": {"readinessProbe": {"httpGet": {"port": 81}, "periodSeconds": 5}}}
     merged = merge_component(base, own)["runner"]["readinessProbe"]
-    assert merged == {"httpGet": {"port": 80}, "exec": {"command": ["x"]}}
+    assert merged == {"httpGet": {"port": 81, "path": "/x"}, "periodSeconds": 5}
+
+
+SECRET = {"secretKeyRef": {"name": "s", "key": "k"}}
+FIELD = {"fieldRef": {"fieldPath": "metadata.name"}}
+EXEC = {"exec": {"command": ["x"]}}
+GET = {"httpGet": {"port": 80}}
+
+
+@pytest.mark.parametrize(
+    ("base", "own", "kept"),
+    [
+        (
+            {"env": [{"name": "A", "value": "1"}]},
+            {"env": [{"name": "A", "valueFrom": SECRET}]},
+            {"env": [{"name": "A", "valueFrom": SECRET}]},
+        ),
+        (
+            {"env": [{"name": "A", "valueFrom": SECRET}]},
+            {"env": [{"name": "A", "value": "1"}]},
+            {"env": [{"name": "A", "value": "1"}]},
+        ),
+        (
+            {"env": [{"name": "A", "valueFrom": FIELD}]},
+            {"env": [{"name": "A", "valueFrom": SECRET}]},
+            {"env": [{"name": "A", "valueFrom": SECRET}]},
+        ),
+        (
+            {"readinessProbe": {**GET, "periodSeconds": 5}},
+            {"readinessProbe": EXEC},
+            {"readinessProbe": {**EXEC, "periodSeconds": 5}},
+        ),
+        (
+            {"lifecycle": {"preStop": GET, "postStart": GET}},
+            {"lifecycle": {"preStop": EXEC}},
+            {"lifecycle": {"preStop": EXEC, "postStart": GET}},
+        ),
+    ],
+)
+def test_of_fields_that_exclude_each_other_the_users_stays(base: dict, own: dict, kept: dict):
+    pairs = [
+        ({"runner": {"name": "c", **base}}, {"runner": own}),
+        ({"leader": {"runner": {"name": "c", **base}}}, {"leader": {"runner": own}}),
+        ({"containers": [{"name": "c", **base}]}, {"containers": [{"name": "c", **own}]}),
+    ]
+    whole = {"name": "c", **kept}
+    wanted = [{"runner": whole}, {"leader": {"runner": whole}}, {"containers": [whole]}]
+    for (runtime, service), result in zip(pairs, wanted, strict=True):
+        without_empty = drop_empty(merge_component(runtime, service))
+        assert without_empty == drop_empty(result)
+    assert merge_containers({"name": "c", **base}, own) == whole
+
+
+def drop_empty(found: Any) -> Any:
+    """A value without empty objects, which Go writes for some fields."""
+    if isinstance(found, list):
+        return [drop_empty(each) for each in found]
+    if isinstance(found, dict):
+        return {key: drop_empty(value) for key, value in found.items() if value != {}}
+    return found
+
+
+def test_a_volume_of_the_user_has_the_users_source_alone():
+    base = {"volumes": [{"name": "v", "emptyDir": {"medium": "Memory"}}, {"name": "w"}]}
+    disk = {"hostPath": {"path": "/v"}}
+    merged = merge_component(base, {"volumes": [{"name": "v", **disk}]})
+    assert merged["volumes"][0] == {"name": "v", **disk}
+    larger = {"name": "v", "emptyDir": {"sizeLimit": "1Gi"}}
+    merged = merge_component(base, {"volumes": [larger]})
+    assert merged["volumes"][0]["emptyDir"] == {"medium": "Memory", "sizeLimit": "1Gi"}
+    assert merge_component(base, {"volumes": [{"name": "v"}]})["volumes"] == base["volumes"]
+
+
+def test_a_budget_of_the_user_takes_the_place_of_the_runtimes():
+    assert merge_component({"maxUnavailable": 1}, {"minAvailable": 2}) == {"minAvailable": 2}
+    assert merge_component({"minAvailable": 1}, {"maxUnavailable": 0}) == {"maxUnavailable": 0}
 
 
 def test_lists_without_a_key_are_replaced():

@@ -4,13 +4,18 @@ Merges the user's component over the runtime's, as a strategic merge patch would
 Maps and objects merge key by key. Lists of named objects merge by name; all other lists are
 replaced. Both sides are first read as Go reads them: a zero in a plain field is unset, a zero in a
 pointer field counts. New items of the user come before those of the runtime. A runner with an empty
-name gets the runtime's name; upstream makes an invalid pod of it.
+name gets the runtime's name, and of fields that exclude each other the user's stays; upstream makes
+an invalid pod of both.
 """
 
 from kohort.apis.gojson import GoTypes, drop_nulls
 from kohort.apis.inferenceservice import reasons
 from kohort.apis.inferenceservice.fields import without
 from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.apis.inferenceservice.resolution.alternatives import (
+    give_way,
+    give_way_in_container,
+)
 from kohort.apis.pod_templates import CONTAINER, POD
 from kohort.cluster.objects import Object
 from kohort.cluster.strategic_merge import MergeType, apply_strategic_patch
@@ -56,7 +61,7 @@ def merge_component(runtime: Object | None, service: Object) -> Object:
     if runtime is None:
         return own
     base = _normalise(without(runtime, "acceleratorOverride"))
-    return apply_strategic_patch(base, own, COMPONENT)
+    return apply_strategic_patch(give_way(base, own), own, COMPONENT)
 
 
 def _normalise(raw: Object) -> Object:
@@ -88,6 +93,6 @@ def _clean_runners(component: Object) -> Object:
 
 def merge_containers(container: Object, runner: Object) -> Object:
     """A pod's container with the runner merged over it, and the arguments of both in a row."""
-    merged = apply_strategic_patch(container, runner, CONTAINER)
+    merged = apply_strategic_patch(give_way_in_container(container, runner), runner, CONTAINER)
     args = [*(container.get("args") or ()), *(runner.get("args") or ())]
     return {**merged, "args": args} if args else merged
