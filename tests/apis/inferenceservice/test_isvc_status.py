@@ -273,6 +273,22 @@ def test_addresses_lead_to_what_exists(ingress, url, address):
     assert (status["url"], status["address"]["url"]) == (url, address)
 
 
+def test_a_template_of_hosts_that_no_host_needs_does_not_keep_the_status_away():
+    obj = service(annotations={"ome.io/ingress-domain-template": "{{ .Name }}_{{ .Domain }}"})
+    status = status_of(obj, live=ENGINE, pods=[pod()])
+    assert conditions(status)["Ready"] == ("True", "")
+    assert "url" not in status["components"]["engine"]
+    (warning,) = planned(obj).warnings
+    assert warning.startswith("template '{{ .Name }}_{{ .Domain }}' gives no host name")
+
+
+@pytest.mark.parametrize("template", ["domain_template", "path_template"])
+def test_a_template_that_only_the_address_of_knative_needs_is_an_error_of_the_plan(template: str):
+    ingress = IngressConfig(is_virtual_host_disabled=True, **{template: "{{ .Name }}_"})
+    with pytest.raises(ServiceError, match="which is no"):
+        planned(service(engine={"minReplicas": 0}), config=Configuration(ingress=ingress))
+
+
 def test_a_serverless_service_is_reached_by_its_gateway():
     obj = service(engine={"minReplicas": 0})
     status = status_of(obj, config=Configuration(ingress=OPEN))

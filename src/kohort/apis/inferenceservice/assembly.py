@@ -18,6 +18,8 @@ from kohort.apis.inferenceservice.configuration import (
 )
 from kohort.apis.inferenceservice.misspelt import warn_keys
 from kohort.apis.inferenceservice.objects.ingress import (
+    check_templates,
+    find_domain,
     render_gateway_alias,
     render_ingress,
     render_routes,
@@ -132,6 +134,9 @@ def plan_service(
     warnings = [f"the cluster does not serve {k.name}: {kinds.OPTIONAL[k]}" for k in missing]
     has_routes = any(kind == kinds.HTTP_ROUTE for kind, _ in exposed)
     warnings += list_timeouts(workload.configs, has_routes)
+    if ingress.is_disabled and not find_domain(service.name, service, ingress):
+        template = repr(ingress.domain_template)
+        warnings.append(f"template {template} gives no host name: status.components has no url")
     return ServicePlan(
         service=service,
         objects=group_objects([(kind, obj) for kind, obj in made if kind not in unserved], owned),
@@ -179,6 +184,7 @@ def _expose(
         return
     mode = resolution.modes.ingress
     if mode is DeploymentMode.SERVERLESS:
+        check_templates(service, ingress)
         if not ingress.is_virtual_host_disabled:
             domain = configuration.cluster_domain
             made = render_virtual_service(configs, service, ingress, domain)

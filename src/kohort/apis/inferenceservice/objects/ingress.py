@@ -44,6 +44,20 @@ def domain_of(name: str, service: InferenceService, config: IngressConfig) -> st
     return host
 
 
+def find_domain(name: str, service: InferenceService, config: IngressConfig) -> str:
+    """As ``domain_of``; empty if the template gives no host name."""
+    try:
+        return domain_of(name, service, config)
+    except ServiceError:
+        return ""
+
+
+def check_templates(service: InferenceService, config: IngressConfig) -> None:
+    """Raises ServiceError if a template of the service's URL gives no host name or no path."""
+    domain_of(service.name, service, config)
+    path_of(service, config)
+
+
 def path_of(service: InferenceService, config: IngressConfig) -> str:
     """The path of a service on the shared domain; empty without a path template."""
     if not config.path_template:

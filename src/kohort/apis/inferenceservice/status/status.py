@@ -11,7 +11,7 @@ from kohort.apis.inferenceservice import kinds, labels, names, reasons
 from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.fields import read_object, read_objects, read_text
-from kohort.apis.inferenceservice.objects.ingress import domain_of, path_of
+from kohort.apis.inferenceservice.objects.ingress import domain_of, find_domain, path_of
 from kohort.apis.inferenceservice.objects.services import front_of, front_port, is_exposed
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
@@ -221,8 +221,9 @@ def _write_component(
         revision = annotations_of(found).get(_REVISION)
         if revision:
             written["latestCreatedRevision"] = revision
-        if serves:
-            written["url"] = f"http://{domain_of(config.name, plan.service, plan.ingress)}"
+        host = find_domain(config.name, plan.service, plan.ingress) if serves else ""
+        if host:
+            written["url"] = f"http://{host}"
     selected = plan.resolution.accelerators.get(config.component_type)
     if selected is not None:
         written["selectedAccelerator"] = {
