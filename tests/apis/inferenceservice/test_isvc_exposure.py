@@ -1,5 +1,7 @@
 """Knative, Ray, Ingress, Gateway API, VirtualService and the external Service."""
 
+import re
+
 import pytest
 from isvc_builders import PARTS, RUNNER, model, multi_node, names_of, planned, runtime, service
 
@@ -71,12 +73,12 @@ def test_a_template_that_gives_no_host_or_path_is_an_error(ingress: dict):
         planned(service(), config=opened(**ingress))
 
 
-def routes() -> dict[str, dict]:
+def routes(path: str = "/serving/{{ .Namespace }}/{{ .Name }}") -> dict[str, dict]:
     config = opened(
         uses_gateway_api=True,
         ome_gateway="infra/gate",
         additional_domains=("y.org",),
-        path_template="/serving/{{ .Namespace }}/{{ .Name }}",
+        path_template=path,
     )
     obj = service(router={"timeoutSeconds": 5}, decoder={})
     plan = planned(obj, model(), DECODER, config=config)
@@ -94,22 +96,33 @@ def test_routes_lead_to_services_that_exist():
         "chat-engine": ("chat-engine", 8080),
         "chat-decoder": ("chat-decoder", 9000),
         "chat-router": ("chat-router", 8080),
+        "chat-path": ("chat-router", 8080),
     }
 
 
-def test_the_route_of_a_service_has_all_its_hosts_and_its_path():
+def test_the_route_of_a_service_has_all_its_hosts():
     top = routes()["chat"]
-    assert top["hostnames"] == ["chat.ml.x.org", "chat.ml.y.org", "x.org"]
+    assert top["hostnames"] == ["chat.ml.x.org", "chat.ml.y.org"]
     parent = top["parentRefs"][0]
     assert (parent["namespace"], parent["name"]) == ("infra", "gate")
-    rule, by_path = top["rules"]
+    (rule,) = top["rules"]
     assert rule["matches"] == [{"path": {"type": "RegularExpression", "value": "^/.*$"}}]
-    assert by_path["matches"][0]["path"]["value"] == "^/serving/ml/chat.*$"
     headers = rule["filters"][0]["requestHeaderModifier"]["set"]
     assert [(h["name"], h["value"]) for h in headers] == [
         ("OMe-Isvc-Name", "chat"),
         ("OME-Isvc-Namespace", "ml"),
     ]
+
+
+def test_on_the_shared_domain_a_service_gets_the_requests_of_its_path_alone():
+    spec = routes("/v1.0/{{ .Namespace }}/{{ .Name }}/")["chat-path"]
+    (rule,) = spec["rules"]
+    (match,) = rule["matches"]
+    assert (spec["hostnames"], match["path"]["type"]) == (["x.org"], "RegularExpression")
+    pattern = re.compile(match["path"]["value"])
+    assert all(map(pattern.search, ("/v1.0/ml/chat", "/v1.0/ml/chat/", "/v1.0/ml/chat/v1/models")))
+    others = ("/", "/v1.0/ml/chat2/v1", "/v1x0/ml/chat", "/x/v1.0/ml/chat", "/v1.0/ml")
+    assert not any(map(pattern.search, others))
 
 
 def test_a_route_waits_as_long_as_its_component_says():

@@ -2,7 +2,8 @@
 Access to a service from outside: an Ingress, HTTPRoutes of the Gateway API, or a VirtualService.
 
 Each host routes to the Service of a component, at that Service's port. Upstream routes every host
-to port 8080, and some to Services that do not exist.
+to port 8080, and some to Services that do not exist. The path of a service on the domain that all
+share has a route of its own, since each rule of a route counts for all hosts of the route.
 """
 
 import re
@@ -112,14 +113,15 @@ def _backend(behind: ComponentConfig) -> Object:
 def render_routes(
     configs: Configs, service: InferenceService, config: IngressConfig
 ) -> list[Object]:
-    """HTTPRoutes of the Gateway API: one for the service and one for each component."""
+    """HTTPRoutes of the Gateway API: of the service, of each component, and of the path if any."""
     routes = [_render_route(service.name, front_of(configs), service, config)]
     for behind in configs.values():
         routes.append(_render_route(behind.name, behind, service, config))
     path = path_of(service, config)
     if path:
-        routes[0]["spec"]["rules"].append(_route_rule(front_of(configs), service, f"^{path}.*$"))
-        routes[0]["spec"]["hostnames"].append(config.domain)
+        behind, name = front_of(configs), f"{service.name}-path"
+        rule = _route_rule(behind, service, _match_path(path))
+        routes.append(_make_route(name, [config.domain], behind, service, config, rule))
     return routes
 
 
@@ -131,6 +133,22 @@ def _render_route(
         hosts.append(f"{names.truncate_dns(name)}.{service.namespace}.{domain}")
     is_decoder = behind.component_type is ComponentType.DECODER
     rule = _route_rule(behind, service, "^/v1/.*$" if is_decoder else "^/.*$")
+    return _make_route(name, hosts, behind, service, config, rule)
+
+
+def _match_path(path: str) -> str:
+    """The pattern of a path and all below it: not of another that begins with the same letters."""
+    return f"^{re.escape(path.rstrip('/'))}(/.*)?$"
+
+
+def _make_route(
+    name: str,
+    hosts: list[str],
+    behind: ComponentConfig,
+    service: InferenceService,
+    config: IngressConfig,
+    rule: Object,
+) -> Object:
     namespace, _, gateway = config.ome_gateway.rpartition("/")
     parent: Object = {
         "group": kinds.HTTP_ROUTE.group,
