@@ -8,7 +8,7 @@ come and go may turn this off with an annotation.
 from kohort.apis.inferenceservice import labels, names, reasons
 from kohort.apis.inferenceservice.components.context import ComponentContext
 from kohort.apis.inferenceservice.components.metadata import template_values
-from kohort.apis.inferenceservice.components.runners import prepare_runner
+from kohort.apis.inferenceservice.components.runners import prepare_runner, set_variable
 from kohort.apis.inferenceservice.fields import read_map, read_text
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.merge import merge_containers, write_go
@@ -31,10 +31,9 @@ def write_router_pod(part: PodPart, context: ComponentContext, account: str) -> 
     runner = part.runner
     if runner is not None:
         name = read_text(runner, "name") or names.MAIN_CONTAINER
-        config = [{"name": k, "value": v} for k, v in sorted(context.spec.config.items())]
         runner = {**runner, "name": name}
-        if config:
-            runner["env"] = [*(runner.get("env") or ()), *config]
+        for key, value in sorted(context.spec.config.items()):
+            runner = set_variable(runner, key, value)
     pod = _add_volumes(put_runner(part.pod, runner, context), context)
     return write_go("core.PodSpec", {**pod, "serviceAccountName": account})
 
