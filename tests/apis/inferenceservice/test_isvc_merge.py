@@ -114,6 +114,12 @@ def test_a_budget_of_the_user_takes_the_place_of_the_runtimes():
     assert merge_component({"minAvailable": 1}, {"maxUnavailable": 0}) == {"maxUnavailable": 0}
 
 
+def test_of_the_two_fields_of_a_service_account_the_users_stays():
+    old, new = {"serviceAccount": "b"}, {"serviceAccountName": "a"}
+    assert merge_component(new, old) == old
+    assert merge_component({"leader": old}, {"leader": new})["leader"] == new
+
+
 def test_lists_without_a_key_are_replaced():
     base = {"tolerations": [{"key": "a"}], "runner": {"name": "c", "args": ["1"], "command": ["x"]}}
     own = {"tolerations": [{"key": "b"}], "runner": {"args": ["2"], "command": []}}

@@ -2,7 +2,8 @@
 
 from isvc_builders import model, planned, runtime, service
 
-from kohort.cluster.kinds import DEPLOYMENT
+from kohort.apis.inferenceservice import kinds
+from kohort.cluster.kinds import DEPLOYMENT, SERVICE_ACCOUNT
 
 
 def router_pod(router: dict, **config: dict) -> dict:
@@ -21,3 +22,17 @@ def test_a_variable_that_runner_and_config_name_is_there_once_with_the_value_of_
         {"name": "PORT", "value": "80"},
         {"name": "LOG", "value": "info"},
     ]
+
+
+def test_the_former_field_of_a_service_account_names_it_too():
+    plan = planned(service(router={"serviceAccount": "mine"}))
+    pod = plan.find(DEPLOYMENT, "chat-router")["spec"]["template"]["spec"]
+    assert (pod["serviceAccountName"], "serviceAccount" in pod) == ("mine", False)
+    assert plan.find(kinds.ROLE_BINDING, "chat-router")["subjects"][0]["name"] == "mine"
+    assert plan.find(SERVICE_ACCOUNT, "chat-router") is None
+
+
+def test_a_runtimes_former_field_of_a_service_account_is_as_little_used_as_the_new_one():
+    runner = {"name": "router", "image": "router:1"}
+    pod = router_pod({}, runner=runner, serviceAccount="theirs")
+    assert (pod["serviceAccountName"], "serviceAccount" in pod) == ("chat-router", False)

@@ -177,7 +177,8 @@ class RouterComponent:
         We ignore an account that a runtime names, as upstream does: it may not exist.
         """
         own = self.context.own
-        named = "" if own is None else read_text(own.pod, "serviceAccountName")
+        pod = {} if own is None else own.pod
+        named = read_text(pod, "serviceAccountName") or read_text(pod, "serviceAccount")
         return named or names.component_name(isvc.name, ComponentType.ROUTER)
 
     def _main(self) -> PodPart:

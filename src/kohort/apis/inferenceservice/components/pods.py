@@ -9,7 +9,7 @@ from kohort.apis.inferenceservice import labels, names, reasons
 from kohort.apis.inferenceservice.components.context import ComponentContext
 from kohort.apis.inferenceservice.components.metadata import template_values
 from kohort.apis.inferenceservice.components.runners import prepare_runner, set_variable
-from kohort.apis.inferenceservice.fields import read_map, read_text
+from kohort.apis.inferenceservice.fields import read_map, read_text, without
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.merge import merge_containers, write_go
 from kohort.apis.inferenceservice.spec import PodPart
@@ -34,7 +34,9 @@ def write_router_pod(part: PodPart, context: ComponentContext, account: str) -> 
         runner = {**runner, "name": name}
         for key, value in sorted(context.spec.config.items()):
             runner = set_variable(runner, key, value)
-    pod = _add_volumes(put_runner(part.pod, runner, context), context)
+    # The API server sets the former field of the account to the value of the new one.
+    bare = without(part.pod, "serviceAccount")
+    pod = _add_volumes(put_runner(bare, runner, context), context)
     return write_go("core.PodSpec", {**pod, "serviceAccountName": account})
 
 

@@ -3,7 +3,8 @@ Fields of which an object may have one alone: the user's takes the place of the 
 
 A strategic merge keeps both, such as the ``value`` of a runtime's variable beside the ``valueFrom``
 of the user's. The API server refuses every pod and every budget with both, so leaving the
-runtime's out changes no pod that upstream could have made.
+runtime's out changes no pod that upstream could have made. Of the two fields of a service account
+the API server keeps one value, so a wish for two would be written again and again.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ _VALUES = ("value", "valueFrom")
 _ORIGINS = ("configMapKeyRef", "fieldRef", "fileKeyRef", "resourceFieldRef", "secretKeyRef")
 _HANDLERS = ("exec", "grpc", "httpGet", "sleep", "tcpSocket")
 _LIMITS = ("minAvailable", "maxUnavailable")
+_ACCOUNTS = ("serviceAccount", "serviceAccountName")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _HOOKS = ("postStart", "preStop")
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
@@ -39,7 +41,7 @@ def give_way_in_container(base: Object, own: Object) -> Object:
 
 
 def _give_way_in_pod(base: Object, own: Object) -> Object:
-    found = _change(base, own, "runner", give_way_in_container)
+    found = _change(_leave_out(base, own, _ACCOUNTS), own, "runner", give_way_in_container)
     for name in _CONTAINERS:
         found = _change_each(found, own, name, give_way_in_container)
     return _change_each(found, own, "volumes", _give_way_in_volume)
