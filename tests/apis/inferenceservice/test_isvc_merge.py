@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from isvc_builders import RUNNER, model, resolved, runtime, service
 
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.merge import merge_component, merge_containers
@@ -83,9 +84,8 @@ def test_of_fields_that_exclude_each_other_the_users_stays(base: dict, own: dict
     ]
     whole = {"name": "c", **kept}
     wanted = [{"runner": whole}, {"leader": {"runner": whole}}, {"containers": [whole]}]
-    for (runtime, service), result in zip(pairs, wanted, strict=True):
-        without_empty = drop_empty(merge_component(runtime, service))
-        assert without_empty == drop_empty(result)
+    for (theirs, ours), result in zip(pairs, wanted, strict=True):
+        assert drop_empty(merge_component(theirs, ours)) == drop_empty(result)
     assert merge_containers({"name": "c", **base}, own) == whole
 
 
@@ -196,4 +196,20 @@ def test_amounts_have_one_spelling():
 def test_a_field_that_cannot_be_read_is_an_error_of_the_service(broken: dict):
     with pytest.raises(ServiceError) as error:
         merge_component({"runner": {"name": "c", **broken}}, {})
+    assert error.value.reason == "MergeSpecsError"
+
+
+def test_an_image_pull_secret_without_a_name_is_none():
+    base, own = {"imagePullSecrets": named("a", "")}, {"imagePullSecrets": named("", "b")}
+    assert merge_component(base, own)["imagePullSecrets"] == named("b", "a")
+    assert merge_component(base, {"imagePullSecrets": named("")})["imagePullSecrets"] == named("a")
+    parts = {"leader": {"imagePullSecrets": named("a", "")}}
+    assert merge_component(None, parts)["leader"]["imagePullSecrets"] == named("a")
+
+
+def test_an_entry_that_cannot_be_merged_is_an_error_that_names_the_component():
+    held = runtime(engineConfig={"runner": RUNNER, "resourceClaims": [{"name": "a"}]})
+    obj = service(engine={"resourceClaims": [{"$patch": "merge", "name": "a"}]})
+    with pytest.raises(ServiceError, match="component engine: a list of the service") as error:
+        resolved(obj, model(), held)
     assert error.value.reason == "MergeSpecsError"

@@ -10,13 +10,14 @@ an invalid pod of both.
 
 from kohort.apis.gojson import GoTypes, drop_nulls
 from kohort.apis.inferenceservice import reasons
-from kohort.apis.inferenceservice.fields import without
+from kohort.apis.inferenceservice.fields import read_objects, without
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.alternatives import (
     give_way,
     give_way_in_container,
 )
 from kohort.apis.pod_templates import CONTAINER, POD
+from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Object
 from kohort.cluster.strategic_merge import MergeType, apply_strategic_patch
 
@@ -61,11 +62,21 @@ def merge_component(runtime: Object | None, service: Object) -> Object:
     if runtime is None:
         return own
     base = _normalise(without(runtime, "acceleratorOverride"))
-    return apply_strategic_patch(give_way(base, own), own, COMPONENT)
+    return _merge(give_way(base, own), own, COMPONENT)
+
+
+def _merge(base: Object, own: Object, shape: MergeType) -> Object:
+    """One over the other; raises ServiceError for an entry that does not say which one it is."""
+    try:
+        return apply_strategic_patch(base, own, shape)
+    except KohortError as error:
+        raise ServiceError(
+            reasons.MERGE, f"a list of the service cannot be merged with the runtime's: {error}"
+        ) from error
 
 
 def _normalise(raw: Object) -> Object:
-    return _clean_runners(write_go("ome.Component", raw))
+    return _clean(write_go("ome.Component", raw))
 
 
 def write_go(name: str, raw: Object) -> Object:
@@ -79,12 +90,15 @@ def write_go(name: str, raw: Object) -> Object:
     return written
 
 
-def _clean_runners(component: Object) -> Object:
-    """The component without empty ``name`` fields in its runners."""
+def _clean(component: Object) -> Object:
+    """The component without empty names in its runners, and without secrets that have no name."""
     result = dict(component)
     for name in ("leader", "worker"):
         if isinstance(result.get(name), dict):
-            result[name] = _clean_runners(result[name])
+            result[name] = _clean(result[name])
+    if result.get("imagePullSecrets"):
+        secrets = read_objects(result, "imagePullSecrets")
+        result["imagePullSecrets"] = [each for each in secrets if each.get("name")]
     runner = result.get("runner")
     if isinstance(runner, dict) and not runner.get("name"):
         result["runner"] = without(runner, "name")
@@ -93,6 +107,6 @@ def _clean_runners(component: Object) -> Object:
 
 def merge_containers(container: Object, runner: Object) -> Object:
     """A pod's container with the runner merged over it, and the arguments of both in a row."""
-    merged = apply_strategic_patch(give_way_in_container(container, runner), runner, CONTAINER)
+    merged = _merge(give_way_in_container(container, runner), runner, CONTAINER)
     args = [*(container.get("args") or ()), *(runner.get("args") or ())]
     return {**merged, "args": args} if args else merged

@@ -215,7 +215,10 @@ def _merge_components(
     merged: dict[ComponentType, ComponentSpec] = {}
     for component, own in service.components.items():
         base = None if runtime is None else runtime.components.get(component)
-        raw = merge_component(None if base is None else base.raw, own.raw)
+        try:
+            raw = merge_component(None if base is None else base.raw, own.raw)
+        except ServiceError as error:
+            raise ServiceError(error.reason, f"component {component}: {error}") from error
         override = own.raw.get("acceleratorOverride")
         if override is not None:
             raw["acceleratorOverride"] = override
