@@ -85,6 +85,12 @@ def test_recreating_is_no_way_for_a_role():
     assert not plan_form("raw", deploymentStrategy=recreate).warnings
 
 
+def test_limits_of_a_rollout_that_recreates_are_warned_of():
+    both = {"type": "Recreate", "rollingUpdate": {"maxSurge": 1}}
+    (told,) = plan_form("raw", deploymentStrategy=both).warnings
+    assert told == "spec.engine.deploymentStrategy.rollingUpdate has no effect with type Recreate"
+
+
 def test_a_target_that_keda_does_not_read_is_warned_of():
     keda = {CLASS: "keda"}
     plan = plan_form("raw", annotations=keda, scaleTarget=50)

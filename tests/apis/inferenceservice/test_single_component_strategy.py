@@ -121,6 +121,11 @@ def test_a_probe_asks_the_first_port_and_a_given_probe_stays():
 def test_a_strategy_of_the_user_is_the_deployments():
     own = {"deploymentStrategy": {"type": "Recreate"}}
     assert deployment(service(engine=own))["spec"]["strategy"] == {"type": "Recreate"}
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0}}
+    held = runtime(engineConfig={"runner": RUNNER, "deploymentStrategy": rolling})
+    plan = planned(service(engine=own), model(), held)
+    assert plan.find(DEPLOYMENT, "chat-engine")["spec"]["strategy"] == {"type": "Recreate"}
+    assert not plan.warnings
 
 
 def service_of(obj, *held, name="chat-engine") -> dict:

@@ -56,6 +56,9 @@ def render_deployment(config: ComponentConfig, service: InferenceService, is_mad
 def _write_strategy(given: Object | None) -> Object:
     strategy = dict(given or {})
     kind = strategy.get("type") or _ROLLING
+    if kind != _ROLLING:
+        # The API server refuses another strategy with these limits, which a runtime may set.
+        strategy.pop("rollingUpdate", None)
     if kind == _ROLLING and not strategy.get("rollingUpdate"):
         strategy["rollingUpdate"] = {"maxUnavailable": 0, "maxSurge": 1}
     return {**strategy, "type": kind}

@@ -97,6 +97,10 @@ def _check_rollout(config: ComponentConfig, request: WorkloadReconcileRequest) -
             f"{path}.deploymentStrategy.type {_RECREATE} has no effect on a role: annotation "
             f"{labels.UPDATE_TYPE} says how it is updated"
         )
+    own = request.inference_service.components[config.component_type].extension
+    is_rolling = strategy.get("type") != _RECREATE
+    if not is_role and not is_rolling and (own.deployment_strategy or {}).get("rollingUpdate"):
+        yield f"{path}.deploymentStrategy.rollingUpdate has no effect with type {_RECREATE}"
 
 
 def _has_budget(config: ComponentConfig) -> bool:
