@@ -117,7 +117,7 @@ def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
         # One without a controller is not ours: to create ours tells the user whose name it is.
         held = [each for each in snapshot.all(desired.kind) if each.metadata.controller]
         for action in render_desired(snapshot.root, wanted, held):
-            if not _is_held(action, memory, snapshot.refused):
+            if not _is_held(action, memory, snapshot.refused) and not _is_scaled(action, snapshot):
                 found.append(apply_made(action, desired.manager))
     found = _bind_later(found)
     deletes = (each for each in found if isinstance(each, Delete))
@@ -182,6 +182,19 @@ def _is_held(action: Action, memory: Memory, refused: Collection[Address]) -> bo
     if isinstance(action, Delete):
         return memory.handover.defers_end(address.kind)
     return memory.handover.defers_change(address.kind)
+
+
+def _is_scaled(action: Action, snapshot: Snapshot) -> bool:
+    """Whether this makes a ScaledObject for a workload that our other autoscaler still scales.
+
+    KEDA refuses such a ScaledObject; without its webhook both would scale the workload.
+    """
+    if not isinstance(action, Create) or action.kind != kinds.SCALED_OBJECT:
+        return False
+    target, uid = read_object(action.obj["spec"], "scaleTargetRef"), uid_of(snapshot.root)
+    held = [each for each in snapshot.all(AUTOSCALER) if each.metadata.controller == uid]
+    specs = (read_object(each.decode(), "spec") for each in held)
+    return any(read_object(spec, "scaleTargetRef") == target for spec in specs)
 
 
 def _is_turned(address: Address, memory: Memory) -> bool:
