@@ -380,3 +380,16 @@ def test_a_ray_engine_is_ready_when_all_its_probers_are(second: str, ready: str)
     live = {DEPLOYMENT: probers}
     found = conditions(status_of(service(engine=ray), model(), multi_node(), live=live))
     assert found["EngineReady"][0] == ready
+
+
+def test_the_model_of_a_ray_engine_is_that_of_its_heads():
+    ray = {"annotations": {"ome.io/deploymentMode": "MultiNodeRayVLLM"}}
+    live = {DEPLOYMENT: {"chat-engine-0-mnp": with_condition("Available", "True")}}
+    pods = [pod(name, app) for name, app in (("head", ""), ("worker", ""), ("prober", "prober"))]
+    for each, kind in zip(pods, ("head", "worker"), strict=False):
+        marks = {"component": "engine", "ome.io/inferenceservice": "chat", "ray.io/node-type": kind}
+        each["metadata"]["labels"] = marks
+    status = status_of(service(engine=ray), model(), multi_node(), live=live, pods=pods)
+    assert status["modelStatus"]["transitionStatus"] == "UpToDate"
+    assert status["modelStatus"]["modelRevisionStates"]["activeModelState"] == "Loaded"
+    assert status["modelStatus"]["modelCopies"] == {"failedCopies": 0, "totalCopies": 1}

@@ -12,7 +12,13 @@ from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.fields import read_object, read_objects, read_text
 from kohort.apis.inferenceservice.objects.ingress import domain_of, find_domain, path_of
-from kohort.apis.inferenceservice.objects.services import front_of, front_port, is_exposed
+from kohort.apis.inferenceservice.objects.services import (
+    LEADER,
+    front_of,
+    front_port,
+    is_exposed,
+    select_pods,
+)
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
 from kohort.apis.inferenceservice.status.conditions import (
@@ -141,10 +147,12 @@ def list_pods(config: ComponentConfig, pods: Sequence[Object], existing: Existin
     if config.deployment_mode is DeploymentMode.SERVERLESS:
         found = (existing.get(kinds.KNATIVE_SERVICE) or {}).get(config.name) or {}
         revision = read_text(read_object(found, "status"), "latestCreatedRevisionName")
-        key, value = _KNATIVE_REVISION, revision
+        marks = {_KNATIVE_REVISION: revision}
+    elif config.deployment_mode is DeploymentMode.RAY:
+        marks = {**select_pods(config), **LEADER}  # KubeRay labels the heads
     else:
-        key, value = labels.APP, names.service_name(config.name)
-    return [pod for pod in pods if value and labels_of(pod).get(key) == value]
+        marks = {labels.APP: names.service_name(config.name)}
+    return [pod for pod in pods if all(marks.values()) and marks.items() <= labels_of(pod).items()]
 
 
 def _read_knative(
