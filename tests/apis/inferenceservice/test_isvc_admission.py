@@ -104,11 +104,15 @@ NOTES = "metadata.annotations"
         ),
         (
             {"ome.io/autoscalerClass": "keda", "autoscaling.keda.sh/operator": "Equal"},
-            f"{NOTES}.scalingOperator",
+            f"{NOTES}[autoscaling.keda.sh/operator]",
         ),
         (
             {"ome.io/autoscalerClass": "keda", "autoscaling.keda.sh/threshold": "much"},
-            f"{NOTES}.scalingThreshold",
+            f"{NOTES}[autoscaling.keda.sh/threshold]",
+        ),
+        (
+            {"ome.io/autoscalerClass": "keda", "autoscaling.keda.sh/prometheus.serverAddress": "x"},
+            f"{NOTES}[autoscaling.keda.sh/prometheus.serverAddress]",
         ),
     ],
 )
@@ -150,6 +154,20 @@ def test_a_mode_that_there_is_not_is_warned_of(mode: str):
 def test_modes_that_users_and_the_webhook_write_are_not_warned_of(mode: str):
     assert validate_service(service(annotations={MODE: mode})) == ([], [])
     assert planned(service(annotations={MODE: mode})).warnings == ()
+
+
+RATIO = "kohort.dev/coordination-ratio"
+
+
+def test_a_ratio_names_components_of_the_service_with_numbers():
+    parts: dict = {"decoder": {}}
+    assert fields(rbg(annotations={RATIO: "engine=1, decoder=2"}, **parts)) == []
+    for value in ("engine=0", "engine=one", "engine", "router=1"):
+        obj = rbg(annotations={RATIO: value}, **parts)
+        (error,) = validate_service(obj)[0]
+        assert error.path == f"{NOTES}[{RATIO}]", value
+        assert "must name components of the service with whole numbers above 0" in error.detail
+        assert fields(service(annotations={RATIO: value}, **parts)) == []
 
 
 @pytest.mark.parametrize(

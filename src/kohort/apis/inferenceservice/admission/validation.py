@@ -5,7 +5,8 @@ References to models and runtimes are checked only if the caller passes the exis
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from urllib.parse import urlparse
 
 from kohort.apis.inferenceservice import labels, reasons
@@ -13,7 +14,7 @@ from kohort.apis.inferenceservice.misspelt import warn_keys
 from kohort.apis.inferenceservice.models import BaseModel
 from kohort.apis.inferenceservice.names import LABEL_MAX
 from kohort.apis.inferenceservice.objects.autoscalers import CLASSES, HPA, KEDA
-from kohort.apis.inferenceservice.objects.group_annotations import find_faults
+from kohort.apis.inferenceservice.objects.group_annotations import find_faults, read_ratio
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.modes import find_mode, warn_mode
 from kohort.apis.inferenceservice.resolution.resolution import (
@@ -39,6 +40,11 @@ _OPERATORS = ("GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual"
 _AUTH_MODES = ("basic", "tls", "bearer", "custom")
 _METRICS = ("cpu", "memory")
 _NOTES = "metadata.annotations"
+_KEDA_NOTES = {
+    "promServerAddress": labels.KEDA_SERVER,
+    "scalingThreshold": labels.KEDA_THRESHOLD,
+    "scalingOperator": labels.KEDA_OPERATOR,
+}
 
 
 def validate_service(
@@ -51,6 +57,7 @@ def validate_service(
         errors += _check_length(service)
     for key, why in find_faults(service.annotations):
         errors.append(_invalid(f"{_NOTES}[{key}]", service.annotations[key], why))
+    errors += _check_ratio(service)
     warnings = [*_warn_keda(service), *warn_mode(service), *warn_keys(service)]
     if known is not None:
         missing = list(_check_model(service, known))
@@ -79,6 +86,18 @@ def _check_length(service: InferenceService) -> Iterator[FieldError]:
         "of a Service and a label of all objects of the service"
     )
     yield _invalid("metadata.name", service.name, why)
+
+
+def _check_ratio(service: InferenceService) -> Iterator[FieldError]:
+    """Refuse a ratio of other components than those of the service, if it is to have one group."""
+    text = service.annotations.get(labels.COORDINATION_RATIO, "")
+    mode = find_mode(service.annotations.get(labels.DEPLOYMENT_MODE))
+    if mode is not DeploymentMode.ROLE_BASED_GROUP:
+        return
+    try:
+        read_ratio(text, [each.value for each in service.components])
+    except ServiceError as error:
+        yield _invalid(f"{_NOTES}[{labels.COORDINATION_RATIO}]", text, str(error))
 
 
 def _check_parts(service: InferenceService) -> Iterator[FieldError]:
@@ -121,23 +140,24 @@ def _check_keda(service: InferenceService) -> Iterator[FieldError]:
         threshold=notes.get(labels.KEDA_THRESHOLD, ""),
         operator=notes.get(labels.KEDA_OPERATOR, ""),
     )
-    for path, keda in ((_NOTES, noted), *held.items()):
-        yield from _check_keda_config(path, keda)
+    yield from _check_keda_config(noted, lambda field: f"{_NOTES}[{_KEDA_NOTES[field]}]")
+    for path, keda in held.items():
+        yield from _check_keda_config(keda, partial("{}.{}".format, path))
 
 
-def _check_keda_config(path: str, keda: KedaConfig) -> Iterator[FieldError]:
+def _check_keda_config(keda: KedaConfig, path_of: Callable[[str], str]) -> Iterator[FieldError]:
     if keda.operator and keda.operator not in _OPERATORS:
         why = f"must be one of {', '.join(_OPERATORS)}"
-        yield _invalid(f"{path}.scalingOperator", keda.operator, why)
+        yield _invalid(path_of("scalingOperator"), keda.operator, why)
     if keda.threshold and not _NUMBER.fullmatch(keda.threshold):
-        yield _invalid(f"{path}.scalingThreshold", keda.threshold, "must be a number")
+        yield _invalid(path_of("scalingThreshold"), keda.threshold, "must be a number")
     if keda.server and not _is_url(keda.server):
         why = "must be an http or https URL with a host"
-        yield _invalid(f"{path}.promServerAddress", keda.server, why)
+        yield _invalid(path_of("promServerAddress"), keda.server, why)
     modes = [mode.strip() for mode in keda.auth_modes.split(",") if mode.strip()]
     if any(mode not in _AUTH_MODES for mode in modes):
         why = f"must be a list of {', '.join(_AUTH_MODES)}"
-        yield _invalid(f"{path}.authModes", keda.auth_modes, why)
+        yield _invalid(path_of("authModes"), keda.auth_modes, why)
 
 
 def _is_url(text: str) -> bool:

@@ -5,7 +5,7 @@ Admission refuses a wrong value, so that the user is told at once; the plan refu
 since the annotation may be older than the webhook. An empty value is as good as none.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from kohort.apis.amounts import find_percent
 from kohort.apis.inferenceservice import labels, reasons
@@ -27,6 +27,22 @@ def find_skew(annotations: Mapping[str, str]) -> int | str | None:
     text = annotations.get(labels.COORDINATION_SKEW) or None
     whole = find_whole(text) if text else None
     return text if whole is None else whole
+
+
+def read_ratio(text: str, roles: Collection[str]) -> dict[str, int]:
+    """Replicas by role, from a text such as ``engine=1,decoder=2``; raises ServiceError."""
+    found: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        role, _, units = part.partition("=")
+        count = find_whole(units.strip())
+        if role.strip() not in roles or not count:
+            raise ServiceError(
+                reasons.WORKLOAD,
+                f"annotation {labels.COORDINATION_RATIO} must name components of the service with "
+                f"whole numbers above 0, such as engine=1,decoder=2, not {part!r}",
+            )
+        found[role.strip()] = count
+    return found
 
 
 def find_faults(annotations: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -9,18 +9,20 @@ leader's; the worker's patch replaces the pod spec whole, so that it has no fiel
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from kohort.apis.inferenceservice import kinds, labels, reasons
+from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.components.metadata import pod_annotations, scheduling_labels
 from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects, read_text
 from kohort.apis.inferenceservice.objects.deployments import app_of
-from kohort.apis.inferenceservice.objects.group_annotations import find_skew, read_update_type
+from kohort.apis.inferenceservice.objects.group_annotations import (
+    find_skew,
+    read_ratio,
+    read_update_type,
+)
 from kohort.apis.inferenceservice.objects.owned import make_object, make_template
 from kohort.apis.inferenceservice.objects.pod_defaults import fill_pod
 from kohort.apis.inferenceservice.objects.services import LEADER
-from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
-from kohort.cluster.numbers import find_whole
 from kohort.cluster.objects import Object, encode_json
 
 _RECREATE = "RecreateRoleInstanceOnPodRestart"
@@ -154,22 +156,6 @@ def render_coordination(
     if skew is not None:
         strategy["rollingUpdate"] = {"maxSkew": skew}
     return {**obj, "spec": {"policies": [{"name": _POLICY, "roles": roles, "strategy": strategy}]}}
-
-
-def read_ratio(text: str, roles: Iterable[str]) -> dict[str, int]:
-    """Replicas by role, from a text such as ``engine=1,decoder=2``; raises ServiceError."""
-    found: dict[str, int] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        role, _, units = part.partition("=")
-        count = find_whole(units.strip())
-        if role.strip() not in roles or not count:
-            raise ServiceError(
-                reasons.WORKLOAD,
-                f"annotation {labels.COORDINATION_RATIO} must name components of the service with "
-                f"whole numbers above 0, such as engine=1,decoder=2, not {part!r}",
-            )
-        found[role.strip()] = count
-    return found
 
 
 def render_warm_up(configs: Iterable[ComponentConfig], service: InferenceService) -> Object | None:
