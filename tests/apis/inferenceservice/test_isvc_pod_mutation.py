@@ -280,6 +280,17 @@ def test_rdma_leaves_what_the_user_set():
     assert mutate(done) == done
 
 
+@pytest.mark.parametrize("path", ["/dev/shm", "/dev/shm/"])
+def test_rdma_takes_a_volume_of_the_user_at_its_path(path: str):
+    obj = fast({"name": "ome-container", "volumeMounts": [{"name": "shm", "mountPath": path}]})
+    obj["spec"]["volumes"] = [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
+    done = mutate(obj)
+    (container,) = done["spec"]["containers"]
+    assert [mount["name"] for mount in container["volumeMounts"]] == ["shm", "devinf"]
+    assert [volume["name"] for volume in done["spec"]["volumes"]] == ["shm", "devinf"]
+    assert mutate(done) == done
+
+
 def test_rdma_for_a_container_that_is_not_there_does_nothing():
     assert "volumes" not in mutate(fast(container_name="other"))["spec"]
 

@@ -386,3 +386,10 @@ def test_a_leader_worker_set_defines_the_volumes_that_its_runtime_mounts_for_rdm
     assert [v["name"] for v in found if v["name"] in ("dshm", "devinf")] == defined
     others = templates["workerTemplate"]["spec"].get("volumes") or ()
     assert not [v for v in others if v["name"] in ("dshm", "devinf")]
+
+
+def test_a_deployment_defines_the_volumes_that_its_runtime_mounts_for_rdma():
+    runner = {**RUNNER, "volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}]}
+    held = runtime(engineConfig={"annotations": RDMA, "runner": runner})
+    pod = deployment(service(), model(), held)["spec"]["template"]["spec"]
+    assert [volume["name"] for volume in pod["volumes"]] == ["llama", "dshm"]

@@ -55,11 +55,10 @@ def add_rdma(pod: Object) -> Object:
     if place is None:
         return pod
     containers[place] = _equip(containers[place], _PROFILES[profile])
+    mounted = {mount.get("name") for mount in containers[place]["volumeMounts"]}
     volumes = list(spec.get("volumes") or ())
-    taken = {volume.get("name") for volume in volumes}
-    volumes += [
-        {"name": name, **source} for name, (_, source) in _VOLUMES.items() if name not in taken
-    ]
+    lacking = mounted - {volume.get("name") for volume in volumes}
+    volumes += [{"name": n, **source} for n, (_, source) in _VOLUMES.items() if n in lacking]
     return {**pod, "spec": {**spec, "containers": containers, "volumes": volumes}}
 
 
@@ -85,10 +84,12 @@ def _equip(container: Object, profile: dict[str, str]) -> Object:
     env += [{"name": name, "value": value} for name, value in profile.items() if name not in taken]
     mounts = list(container.get("volumeMounts") or ())
     mounted = {mount.get("name") for mount in mounts}
+    # A volume of the user there serves as well, and two mounts of one path are refused.
+    paths = {str(mount.get("mountPath", "")).rstrip("/") for mount in mounts}
     mounts += [
         {"name": name, "mountPath": path}
         for name, (path, _) in _VOLUMES.items()
-        if name not in mounted
+        if name not in mounted and path not in paths
     ]
     security = dict(container.get("securityContext") or {})
     capabilities = dict(security.get("capabilities") or {})

@@ -6,6 +6,7 @@ number, so the operator leaves it out of its writes.
 """
 
 from kohort.apis.inferenceservice import labels, names
+from kohort.apis.inferenceservice.admission.rdma import define_mounted
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.components.metadata import pod_annotations, scheduling_labels
 from kohort.apis.inferenceservice.objects.owned import make_object
@@ -42,7 +43,7 @@ def render_deployment(config: ComponentConfig, service: InferenceService, is_mad
     }
     spec: Object = {
         "selector": {"matchLabels": {labels.APP: app_of(config)}},
-        "template": {"metadata": metadata, "spec": fill_pod(config.pod_spec)},
+        "template": define_mounted({"metadata": metadata, "spec": fill_pod(config.pod_spec)}),
         "strategy": _write_strategy(config.component_extension.deployment_strategy),
         "revisionHistoryLimit": 10,
         "progressDeadlineSeconds": 600,
