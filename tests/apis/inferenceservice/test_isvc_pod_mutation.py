@@ -238,6 +238,13 @@ def test_a_sidecar_swaps_weights():
         mutate(tuned(**{"ome.io/inject-serving-sidecar": "true"}))
 
 
+def test_a_router_has_no_weights_to_swap():
+    obj = pod({"name": "router"})
+    obj["metadata"]["labels"] = {"component": "router"}
+    notes_of(obj)["ome.io/inject-serving-sidecar"] = "true"
+    assert [each["name"] for each in mutate(obj)["spec"]["containers"]] == ["router"]
+
+
 def fast(container: dict | None = None, **notes: str) -> dict:
     obj = pod(container or {"name": "ome-container"})
     notes_of(obj)["rdma.ome.io/auto-inject"] = "true"

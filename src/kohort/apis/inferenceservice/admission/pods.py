@@ -19,7 +19,8 @@ from kohort.apis.inferenceservice.configuration import Configuration
 from kohort.apis.inferenceservice.fields import read_text
 from kohort.apis.inferenceservice.models import FineTunedWeight
 from kohort.apis.inferenceservice.reasons import ServiceError
-from kohort.cluster.objects import Object, annotations_of, metadata_of
+from kohort.apis.inferenceservice.spec import ComponentType
+from kohort.cluster.objects import Object, annotations_of, labels_of, metadata_of
 
 _QUEUE_PROXY = "queue-proxy"
 _AGGREGATE_PORT, _SCRAPE_PORT = "9088", "9091"
@@ -48,7 +49,9 @@ def mutate_pod(
             )
         made = make_adapter(pod, configuration, weight)
         pod = _put(pod, "initContainers", made, needs_identity(configuration.adapter))
-    if notes.get(labels.INJECT_SIDECAR) == "true":
+    # An annotation of the service is on the pods of its router, too, which have no weights.
+    has_weights = labels_of(pod).get(labels.COMPONENT) != ComponentType.ROUTER
+    if notes.get(labels.INJECT_SIDECAR) == "true" and has_weights:
         pod = _put(pod, "containers", make_sidecar(pod, configuration), False)
     return _order(add_rdma(pod))
 
