@@ -56,3 +56,14 @@ def test_replicas_that_an_autoscaler_set_are_no_change():
     plan = stamp_workloads(planned(rbg(), existing=held))
     assert plan.find(kinds.ROLE_BASED_GROUP, "chat")["spec"]["roles"][0]["replicas"] == 3
     assert not find_held(plan, held, True)
+
+
+def test_traffic_that_follows_from_the_status_is_no_change():
+    obj = service(engine={"minReplicas": 0, "canaryTrafficPercent": 10})
+    held = live(stamped(obj))
+    obj["status"] = {"components": {"engine": {"latestRolledoutRevision": "r1"}}}
+    plan = stamped(obj)
+    shares = plan.find(kinds.KNATIVE_SERVICE, "chat-engine")["spec"]["traffic"]
+    assert [each["percent"] for each in shares] == [10, 90]
+    assert not find_held(plan, held, True)
+    assert find_held(stamped(obj, model(), NEWER), held, True)

@@ -26,6 +26,7 @@ from kohort.cluster.objects import Kind, Object, annotations_of, encode_json, la
 _LENGTH = 12
 _FORMER = "former"  # in place of the hash: the spec is that of a former controller
 _SCALED = ("spec.replicas",)
+_UNDIVIDED = [{"latestRevision": True, "percent": 100}]
 # Annotations that tools write on a service do not count as an edit by its user.
 _TOOLS = ("kubectl.kubernetes.io/", "argocd.argoproj.io/", "meta.helm.sh/", labels.AUTO_UPDATE)
 
@@ -103,6 +104,8 @@ def hash_service(obj: Object) -> str:
 def _hash_spec(obj: Object) -> str:
     """A hash of a workload's spec without replicas, which autoscalers own."""
     spec = without(read_object(obj, "spec"), "replicas")
+    if obj.get("apiVersion") == kinds.KNATIVE_SERVICE.api_version:
+        spec["traffic"] = _UNDIVIDED  # shares follow from the status, too, and restart no pod
     if obj.get("kind") == kinds.ROLE_BASED_GROUP.name:
         spec["roles"] = [without(role, "replicas") for role in read_objects(spec, "roles")]
     return _hash(spec)

@@ -10,7 +10,12 @@ from kohort.apis.carriers.members import read_moment
 from kohort.apis.inferenceservice import kinds, labels, names, reasons
 from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.components.components import ComponentConfig
-from kohort.apis.inferenceservice.fields import read_object, read_objects, read_text
+from kohort.apis.inferenceservice.fields import (
+    find_number,
+    read_object,
+    read_objects,
+    read_text,
+)
 from kohort.apis.inferenceservice.objects.ingress import domain_of, find_domain, path_of
 from kohort.apis.inferenceservice.objects.services import (
     LEADER,
@@ -51,7 +56,7 @@ from kohort.apis.inferenceservice.status.readiness import (
 )
 from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.cluster.kinds import DEPLOYMENT
-from kohort.cluster.objects import Object, annotations_of, labels_of
+from kohort.cluster.objects import Object, annotations_of, labels_of, metadata_of
 
 _REVISION = "deployment.kubernetes.io/revision"
 _KNATIVE_REVISION = "serving.knative.dev/revision"
@@ -247,21 +252,43 @@ def _write_knative(config: ComponentConfig, existing: Existing, before: Object) 
     found = (existing.get(kinds.KNATIVE_SERVICE) or {}).get(config.name) or {}
     status = read_object(found, "status")
     old = read_object(read_object(before, "components"), config.component_type)
-    traffic = read_objects(status, "traffic")
-    ready = read_text(status, "latestReadyRevisionName")
-    whole = any(t.get("latestRevision") and t.get("percent") == 100 for t in traffic)
-    stable = read_text(old, "latestRolledoutRevision")
+    rolled_out, previous = _find_rolled_out(found, old)
     written: Object = {
-        "latestReadyRevision": ready,
+        "latestReadyRevision": read_text(status, "latestReadyRevisionName"),
         "latestCreatedRevision": read_text(status, "latestCreatedRevisionName"),
-        "latestRolledoutRevision": ready if whole and ready else stable,
-        "previousRolledoutRevision": read_text(old, "previousRolledoutRevision"),
+        "latestRolledoutRevision": rolled_out,
+        "previousRolledoutRevision": previous,
         "url": read_text(status, "url"),
-        "traffic": list(traffic),
+        "traffic": list(read_objects(status, "traffic")),
     }
-    if whole and ready and stable and ready != stable:
-        written["previousRolledoutRevision"] = stable
     return {name: value for name, value in written.items() if value}
+
+
+def _find_rolled_out(found: Object, old: Object) -> tuple[str, str]:
+    """The revision that is rolled out, and the one before it.
+
+    A revision is rolled out when it gets all requests as the latest one. A user who then lowers
+    its share takes it back: the rest goes to the revision before.
+    """
+    status = read_object(found, "status")
+    ready, created = (
+        read_text(status, f"latest{word}RevisionName") for word in ("Ready", "Created")
+    )
+    stable = read_text(old, "latestRolledoutRevision")
+    previous = read_text(old, "previousRolledoutRevision")
+    traffic = read_objects(status, "traffic")
+    latest = next((each for each in traffic if each.get("latestRevision")), {})
+    share = find_number(latest, "percent")
+    if not ready or share is None:
+        return stable, previous
+    if share == 100:
+        return (ready, stable or previous) if ready != stable else (stable, previous)
+    generation = int(metadata_of(found).get("generation") or 0)
+    is_seen = (find_number(status, "observedGeneration") or 0) >= generation
+    shares = (find_number(t, "percent") or 0 for t in traffic if t.get("revisionName") == ready)
+    if previous and is_seen and ready == stable == created and sum(shares) == 100:
+        return previous, previous
+    return stable, previous
 
 
 def _write_model_status(
