@@ -209,6 +209,25 @@ def test_a_virtual_service_leads_to_the_knative_service():
     assert (alias["type"], alias["externalName"]) == ("ExternalName", "local.svc")
 
 
+def test_a_virtual_service_leads_from_the_path_of_the_address_to_the_knative_service():
+    config = opened(knative_gateway_service="k.svc", path_template="/serving/{{ .Name }}/")
+    spec = planned(service(engine={"minReplicas": 0}), config=config).find(
+        kinds.VIRTUAL_SERVICE, "chat"
+    )["spec"]
+    assert spec["hosts"] == ["chat.ml.svc.cluster.local", "chat.ml.x.org", "x.org"]
+    assert spec["gateways"] == ["mesh", "ns/gw"]
+    by_host, by_path = spec["http"]
+    assert [each["uri"] for each in by_path["match"]] == [
+        {"prefix": "/serving/chat/"},
+        {"exact": "/serving/chat"},
+    ]
+    for each in by_path["match"]:
+        assert re.match(each["authority"]["regex"], "x.org:80")
+        assert each["gateways"] == ["ns/gw"]
+    assert by_path["rewrite"] == {"uri": "/"}
+    assert (by_path["route"], by_path["headers"]) == (by_host["route"], by_host["headers"])
+
+
 def test_a_virtual_host_may_be_left_out():
     config = opened(is_virtual_host_disabled=True)
     plan = planned(service(engine={"minReplicas": 0}), config=config)
@@ -219,8 +238,11 @@ def test_a_private_service_is_not_at_the_ingress_gateway():
     obj = service(
         engine={"minReplicas": 0}, labels={"networking.knative.dev/visibility": "cluster-local"}
     )
-    spec = planned(obj, config=opened()).find(kinds.VIRTUAL_SERVICE, "chat")["spec"]
+    spec = planned(obj, config=opened(path_template="/{{ .Name }}")).find(
+        kinds.VIRTUAL_SERVICE, "chat"
+    )["spec"]
     assert spec["hosts"] == ["chat.ml.svc.cluster.local"]
+    assert (spec["gateways"], len(spec["http"])) == (["mesh"], 1)
 
 
 def external(obj, *held) -> dict | None:

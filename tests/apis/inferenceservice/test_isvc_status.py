@@ -294,6 +294,9 @@ def test_a_serverless_service_is_reached_by_its_gateway():
     status = status_of(obj, config=Configuration(ingress=OPEN))
     assert status["url"] == "http://chat.ml.x.org"
     assert status["address"]["url"] == "http://chat.ml.svc.cluster.local"
+    obj["metadata"]["labels"] = {"networking.knative.dev/visibility": "cluster-local"}
+    status = status_of(obj, config=Configuration(ingress=OPEN))
+    assert status["url"] == "http://chat.ml.svc.cluster.local"
 
 
 def test_an_ingress_waits_for_the_component_in_front():

@@ -13,7 +13,7 @@ from kohort.apis.inferenceservice import kinds, labels, names, reasons
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.configuration import IngressConfig
 from kohort.apis.inferenceservice.objects.owned import make_object
-from kohort.apis.inferenceservice.objects.services import front_of, front_port
+from kohort.apis.inferenceservice.objects.services import front_of, front_port, is_exposed
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
 from kohort.apis.inferenceservice.templates import render_text
@@ -185,29 +185,37 @@ def _route_rule(behind: ComponentConfig, service: InferenceService, pattern: str
 def render_virtual_service(
     configs: Configs, service: InferenceService, config: IngressConfig, cluster_domain: str
 ) -> Object:
-    """The Istio VirtualService that routes a service's hosts to its Knative Service."""
+    """The Istio VirtualService that routes a service's hosts and path to its Knative Service."""
     local = names.service_host(service.name, service.namespace, cluster_domain)
     external = domain_of(service.name, service, config)
-    is_public = service.labels.get(labels.VISIBILITY) != labels.CLUSTER_LOCAL
-    gateways = [config.local_gateway, _MESH]
-    hosts = [local]
-    if is_public and external != local:
+    path = path_of(service, config).rstrip("/") if is_exposed(service) else ""
+    gateways, hosts = [config.local_gateway, _MESH], [local]
+    if is_exposed(service) and external != local:
         hosts.append(external)
+    if is_exposed(service) and (external != local or path):
         gateways.append(config.gateway)
     front = front_of(configs)
     behind = names.service_host(front.name, service.namespace, cluster_domain)
     destination = {"host": config.knative_gateway_service, "port": {"number": 8080}}
-    route = {
-        "match": [
-            {"authority": {"regex": rf"^{re.escape(host)}(?::\d{{1,5}})?$"}} for host in hosts
-        ],
+    target: Object = {
         "route": [{"destination": destination, "weight": 100}],
         "headers": {"request": {"set": {"Host": behind}}},
     }
+    rules = [{"match": [{"authority": _match_host(host)} for host in hosts], **target}]
+    if path:
+        shared = {"authority": _match_host(config.domain), "gateways": [config.gateway]}
+        ways = ({"prefix": f"{path}/"}, {"exact": path})
+        match = [{"uri": way, **shared} for way in ways]
+        rules.append({"match": match, "rewrite": {"uri": "/"}, **target})
+        hosts.append(config.domain)
     marks = {labels.SERVICE_NAME: service.name}
     obj = make_object(kinds.VIRTUAL_SERVICE, service, service.name, marks, service.annotations)
-    spec = {"hosts": hosts, "gateways": [each for each in gateways if each], "http": [route]}
+    spec = {"hosts": hosts, "gateways": [each for each in gateways if each], "http": rules}
     return {**obj, "spec": spec}
+
+
+def _match_host(host: str) -> Object:
+    return {"regex": rf"^{re.escape(host)}(?::\d{{1,5}})?$"}
 
 
 def render_gateway_alias(service: InferenceService, config: IngressConfig) -> Object:

@@ -344,7 +344,8 @@ def _write_urls(plan: ServicePlan) -> tuple[str, str]:
     if plan.resolution.modes.ingress is DeploymentMode.SERVERLESS:
         path = path_of(service, ingress)
         outside = f"{ingress.domain}{path}" if path else host
-        return f"{scheme}://{outside}", f"http://{names.service_host(service.name, namespace)}"
+        inside = f"http://{names.service_host(service.name, namespace)}"
+        return f"{scheme}://{outside}" if is_exposed(service) else inside, inside
     if ingress.uses_gateway_api:
         return f"{scheme}://{host}", f"{scheme}://{behind}"
     return f"{scheme}://{host}:{port}", f"{scheme}://{behind}"
