@@ -106,6 +106,20 @@ def test_images_written_for_leader_worker_sets_find_their_variables_first():
     assert not any(entry["name"].startswith("LWS_") for entry in standalone["env"])
 
 
+def test_a_runner_of_workers_with_a_name_of_its_own_finds_the_variables_too():
+    runner = {"name": "worker", "image": "worker:1"}
+    worker = {"size": 1, "runner": runner, "containers": [{"name": "side", "image": "s"}]}
+    held = runtime(engineConfig={"leader": PARTS["leader"], "worker": worker})
+    pattern = role(rbg(), model(), held)["leaderWorkerPattern"]
+    for container in worker_template(pattern)["spec"]["containers"]:
+        assert container["env"][0]["name"] == "LWS_LEADER_ADDRESS", container["name"]
+    side, engine = ({"name": name, "image": "i"} for name in ("side", "ome-container"))
+    leader = {"runner": engine, "containers": [side]}
+    held = runtime(engineConfig={"leader": leader, "worker": worker})
+    pattern = role(rbg(), model(), held)["leaderWorkerPattern"]
+    assert "env" not in leader_template(pattern)["spec"]["containers"][0]
+
+
 def test_a_variable_that_the_user_sets_is_no_alias():
     own = {"leader": {"runner": {"env": [{"name": "LWS_GROUP_SIZE", "value": "9"}]}}}
     pattern = role(rbg(engine=own), model(), multi_node())["leaderWorkerPattern"]

@@ -125,18 +125,25 @@ def _write_worker_patch(pod: Object, notes: Mapping[str, str]) -> Object:
 
 
 def _add_aliases(pod: Object, name: str) -> Object:
-    """Put LeaderWorkerSet's variables first in the runner, as later variables may use them."""
-    containers = list(pod["containers"])
-    place = next((i for i, each in enumerate(containers) if each.get("name") == name), 0)
-    env = list(containers[place].get("env") or ())
+    """Put LeaderWorkerSet's variables first in the runner, as later variables may use them.
+
+    Where no container has the name of the leader's runner, any may be the one of a worker.
+    """
+    held: list[Object] = pod["containers"]
+    named = [each for each in held if each.get("name") == name] or held
+    containers = [_name_variables(each) if each in named else each for each in held]
+    return {**pod, "containers": containers}
+
+
+def _name_variables(container: Object) -> Object:
+    env = list(container.get("env") or ())
     taken = {entry.get("name") for entry in env}
     aliases = [
         {"name": alias, "value": f"$({source})"}
         for alias, source in labels.VARIABLE_ALIASES.items()
         if alias not in taken
     ]
-    containers[place] = {**containers[place], "env": [*aliases, *env]}
-    return {**pod, "containers": containers}
+    return {**container, "env": [*aliases, *env]}
 
 
 def render_coordination(
