@@ -201,6 +201,13 @@ def test_d21_ports_are_those_of_the_container_that_serves():
     assert [(p["name"], p["port"]) for p in ports] == [("http", 30000)]
 
 
+def test_ports_of_one_number_have_names_of_their_own():
+    ports = [{"containerPort": 443}, {"containerPort": 443, "protocol": "UDP"}]
+    held = runtime(engineConfig={"runner": {**RUNNER, "ports": ports}})
+    found = planned(service(), model(), held).find(SERVICE, "chat-engine")["spec"]["ports"]
+    assert [each["name"] for each in found] == ["port-443", "port-443-udp"]
+
+
 def test_d22_type_and_annotations_of_a_service_are_part_of_what_is_wanted():
     notes = {"ome.io/service-type": "NodePort", "team": "a"}
     found = planned(service(annotations=notes)).find(SERVICE, "chat-engine")

@@ -197,12 +197,16 @@ def test_an_external_autoscaler_means_none_of_ours():
     assert not any("Autoscaler" in n for n in names_of(planned(service(annotations=notes))))
 
 
+KEDA, VPA = ({"ome.io/autoscalerClass": name} for name in ("keda", "vpa"))
+
+
 def test_an_unknown_autoscaler_is_an_error():
-    with pytest.raises(ServiceError, match="must be hpa, keda, external, not 'vpa'"):
-        planned(service(annotations={"ome.io/autoscalerClass": "vpa"}))
+    held = runtime(engineConfig={"runner": RUNNER, "annotations": {**KEDA, **VPA}})
+    for obj, base in ((service(annotations=VPA), runtime()), (service(), held)):
+        with pytest.raises(ServiceError, match=r"of component engine.* not 'vpa'"):
+            planned(obj, model(), base)
 
 
-KEDA = {"ome.io/autoscalerClass": "keda"}
 NAME = 'ome_io_inferenceservice="chat-engine"'
 
 

@@ -31,7 +31,9 @@ def autoscaler_class(config: ComponentConfig) -> str:
     if found not in CLASSES:
         raise ServiceError(
             reasons.WORKLOAD,
-            f"annotation {labels.AUTOSCALER_CLASS} must be {', '.join(CLASSES)}, not {found!r}",
+            f"annotation {labels.AUTOSCALER_CLASS} of component {config.component_type}, which the "
+            "service, the component or the runtime may set, must be one of "
+            f"{', '.join(CLASSES)}, not {found!r}",
         )
     return found
 

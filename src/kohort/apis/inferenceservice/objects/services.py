@@ -75,12 +75,19 @@ def list_ports(config: ComponentConfig) -> list[Object]:
         return [_port(name, DEFAULT_PORT, "TCP")]
     return [
         _port(
-            port.get("name") or (f"port-{port['containerPort']}" if len(ports) > 1 else ""),
+            port.get("name") or (_name_port(port) if len(ports) > 1 else ""),
             port["containerPort"],
             port.get("protocol") or "TCP",
         )
         for port in ports
     ]
+
+
+def _name_port(port: Object) -> str:
+    """A name for one of several ports; the same number may be there for another protocol, too."""
+    protocol = port.get("protocol") or "TCP"
+    name = f"port-{port['containerPort']}"
+    return name if protocol == "TCP" else f"{name}-{protocol.lower()}"
 
 
 def _port(name: str, number: int, protocol: str) -> Object:
