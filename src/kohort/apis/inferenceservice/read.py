@@ -27,6 +27,7 @@ from kohort.apis.inferenceservice.references import (
     find_known,
     read_root,
 )
+from kohort.apis.inferenceservice.router_accounts import keep_accounts
 from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
 from kohort.apis.inferenceservice.status.crashes import list_crash_ends
 from kohort.apis.inferenceservice.status.readiness import (
@@ -78,7 +79,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         observed = read_observed(workload, resting, existing, found, {})
         return Reading(workload, observed, Memory(plan, existing, pods, held=held, is_moved=True))
     serves = find_serving(plan, existing, pods)
-    plan = leave_out_workers(plan, existing, pods)
+    plan = keep_accounts(leave_out_workers(plan, existing, pods), existing, pods)
     handover = plan_handover(plan, existing, serves)
     plan = hold_services(carry_replicas(plan, existing), handover)
     if held and handover.old and not handover.is_late:
