@@ -172,6 +172,23 @@ def test_amounts_of_three_instances_are_resolved_as_upstream_does(fields: Object
     assert (rollout.partition, rollout.max_unavailable, rollout.max_surge) == wanted
 
 
+@pytest.mark.parametrize(
+    ("kind", "pattern", "wanted"),
+    [
+        ("", "", 1),
+        ("", "Stateless", 2),
+        ("apps/v1/StatefulSet", "", 2),
+        ("leaderworkerset.x-k8s.io/v1/LeaderWorkerSet", "", 2),
+    ],
+)
+def test_a_partition_in_percent_keeps_as_many_instances_as_with_upstream(
+    kind: str, pattern: str, wanted: int
+):
+    notes = {labels.WORKLOAD_TYPE: kind, labels.INSTANCE_PATTERN: pattern}
+    role = standalone("a", replicas=3, annotations=notes, **rolling(partition="50%"))
+    assert read_one(role).rollout.partition == wanted
+
+
 def test_paused_grace_and_order_are_read():
     fields = {"paused": True, "inPlaceUpdateStrategy": {"gracePeriodSeconds": 5}}
     role = read_one(standalone("a", podManagementPolicy="OrderedReady", **rolling(**fields)))

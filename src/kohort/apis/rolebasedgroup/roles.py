@@ -4,7 +4,8 @@ One role as a value: numbers resolved, defaults filled in, templates merged.
 A role is standalone (one pod for each instance), a leader with workers, or a list of components.
 All three become components with complete templates, so that code which creates pods handles one
 form. Percentages are resolved as upstream does for RoleInstanceSets: the partition rounds down,
-the surge up, and ``maxUnavailable`` down, or up if there is no surge.
+the surge up, and ``maxUnavailable`` down, or up if there is no surge. The partition rounds up where
+instances are stateless, and where another controller makes them.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -246,10 +247,31 @@ def _read_hook(hook: Any) -> HookSpec:
     return HookSpec(as_texts(found.get("labelsHandler")), finalizers, is_hiding)
 
 
+def read_role_rollout(role: Object) -> RolloutSpec:
+    """The rollout of a role as the user wrote it."""
+    notes = as_texts(role.get("annotations"))
+    kind = WORKLOAD_TYPES.get(notes.get(labels.WORKLOAD_TYPE) or "", labels.INSTANCE_SET)
+    return read_rollout(
+        as_map(role.get("rolloutStrategy")).get("rollingUpdate"),
+        max(0, as_int(role.get("replicas"), 1)),
+        is_stateless=notes.get(labels.INSTANCE_PATTERN) == STATELESS,
+        is_carried=kind != labels.INSTANCE_SET,
+    )
+
+
 def read_rollout(
-    strategy: Any, replicas: int, default_unavailable: Any = 1, *, is_stateless: bool = False
+    strategy: Any,
+    replicas: int,
+    default_unavailable: Any = 1,
+    *,
+    is_stateless: bool = False,
+    is_carried: bool = False,
 ) -> RolloutSpec:
-    """The rollout of a role's ``rollingUpdate`` or of a RoleInstanceSet's ``updateStrategy``."""
+    """
+    The rollout of a role's ``rollingUpdate`` or of a RoleInstanceSet's ``updateStrategy``.
+
+    A role is carried if its workload is a StatefulSet or another kind with a controller of its own.
+    """
     rolling = as_map(strategy)
     kind = str(rolling.get("type") or IN_PLACE_IF_POSSIBLE)
     written = {
@@ -259,9 +281,10 @@ def read_rollout(
     }
     surge = max(0, resolve_amount(written["maxSurge"], replicas, round_up=True))
     unavailable = resolve_amount(written["maxUnavailable"], replicas, round_up=surge == 0)
-    partition = resolve_amount(written["partition"], replicas, round_up=is_stateless)
+    rounds_up = is_stateless or is_carried
+    partition = resolve_amount(written["partition"], replicas, round_up=rounds_up)
     percent = find_percent(written["partition"])
-    if is_stateless and percent is not None and percent < 100:
+    if is_stateless and not is_carried and percent is not None and percent < 100:
         # Upstream's stateless sets always update an instance, unless all are protected.
         partition = min(partition, max(0, replicas - 1))
     grace = as_map(rolling.get("inPlaceUpdateStrategy")).get("gracePeriodSeconds")

@@ -45,6 +45,7 @@ from kohort.apis.rolebasedgroup.roles import (
     given,
     read_lifecycle,
     read_restart,
+    read_role_rollout,
     read_rollout,
     read_scheduling,
 )
@@ -129,8 +130,7 @@ def read_role(
         known = ", ".join(WORKLOAD_TYPES)
         message = f"unsupported workload type {kind!r} of role {name!r}; it is one of {known}"
         problems.append(Problem(FAILED_WORKLOAD, message, name))
-    rolling = as_map(role.get("rolloutStrategy")).get("rollingUpdate")
-    rollout = read_rollout(rolling, replicas, is_stateless=is_stateless)
+    rollout = read_role_rollout(role)
     if not rollout.written["maxUnavailable"] and not rollout.written["maxSurge"]:
         text = f"role {name!r} can never be updated: maxUnavailable and maxSurge are both 0"
         problems.append(Problem(FAILED_WORKLOAD, text, name))
