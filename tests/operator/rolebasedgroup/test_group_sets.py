@@ -254,3 +254,33 @@ async def _survive(lab: SetLab, claim: Callable[[], bool]) -> int:
         if claim():
             return least
     raise AssertionError("it never ended")
+
+
+class TestPartitions:
+    """A set goes on to its next group when one has updated all that it may."""
+
+    async def test_a_percentage_of_stateless_instances_does_not_stop_the_set(self, lab: SetLab):
+        notes = {labels.INSTANCE_PATTERN: "Stateless"}
+        half = {"rolloutStrategy": {"rollingUpdate": {"partition": "50%"}}}
+        await start_set(lab, standalone(replicas=3, annotations=notes, **half))
+        await lab.change(IMAGE, "engine:2")
+        await lab.until(lambda: find_updated(lab) == {"x-0": [1], "x-1": [1]}, 240)
+
+    async def test_the_partition_of_a_policy_does_not_stop_the_set(self, lab: SetLab):
+        await start_set(lab, standalone("a", 2), standalone("b", 2))
+        for name in ("x-0", "x-1"):
+            rolling = {"rollingUpdate": {"partition": "50%"}}
+            rule = {"name": "ab", "roles": ["a", "b"], "strategy": rolling}
+            head = {"apiVersion": labels.POLICY.api_version, "kind": labels.POLICY.name}
+            await lab.apply({**head, "metadata": {"name": name}, "spec": {"policies": [rule]}})
+        await lab.run(5)
+        await lab.change(IMAGE, "engine:2")
+        await lab.until(lambda: find_updated(lab) == {"x-0": [1, 2], "x-1": [1, 2]}, 240)
+
+
+def find_updated(lab: SetLab) -> dict[str, list[int]]:
+    """How many pods of each role have the newest template, by group."""
+    return {
+        name: [role["updatedReplicas"] for role in child["status"]["roleStatuses"]]
+        for name, child in lab.children().items()
+    }

@@ -2,10 +2,11 @@
 The existing groups of a RoleBasedGroupSet, and how each differs from the set's template.
 
 A group serves when its Ready condition is true for its newest generation and each role has updated
-all instances that its partition or pause allows: both are the user's wish.
+all instances that its partition, that of a CoordinatedPolicy or a pause allows: all of these are
+the user's wish.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,6 +15,7 @@ import orjson
 from kohort.apis.facts import Meta, Whole
 from kohort.apis.ordinals import find_ordinal
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.coordination import PolicyRule, narrow_rollout
 from kohort.apis.rolebasedgroup.group_set.template import (
     Note,
     Template,
@@ -22,7 +24,7 @@ from kohort.apis.rolebasedgroup.group_set.template import (
     read_note,
 )
 from kohort.apis.rolebasedgroup.names import child_name
-from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects, read_rollout
+from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects, read_role_rollout
 from kohort.cluster.objects import Object, find_condition, name_of
 from kohort.model.observed import Group, Member
 from kohort.model.units import Phase
@@ -36,10 +38,21 @@ class Child:
     content: Object  # its spec in the normal form in which specs are compared
     roles: tuple[Object, ...]  # as the user wrote them
     note: Note
+    is_seen: bool  # its controller has seen its newest generation
     is_ready: bool
-    is_updated: bool
+    updated: Mapping[str, int]  # by role, how many instances have the newest template
     ready_since: float
     made_at: float
+
+    def has_arrived(self, rules: tuple[PolicyRule, ...] = ()) -> bool:
+        """Whether each role has updated all that its partition, its policies or a pause allow."""
+        return self.is_seen and all(self._has_arrived(role, rules) for role in self.roles)
+
+    def _has_arrived(self, role: Object, rules: tuple[PolicyRule, ...]) -> bool:
+        name, replicas = str(role.get("name")), as_int(role.get("replicas"), 1)
+        rollout = narrow_rollout(rules, name, replicas, read_role_rollout(role))
+        goal = 0 if rollout.is_paused else max(0, replicas - rollout.partition)
+        return self.updated.get(name, 0) >= goal
 
 
 def read_child(raw: bytes) -> Child:
@@ -49,28 +62,18 @@ def read_child(raw: bytes) -> Child:
     ready = find_condition(obj, "Ready") or {}
     status = as_map(obj.get("status"))
     is_seen = as_int(status.get("observedGeneration"), 0) == metadata.generation
+    counts = as_objects(status.get("roleStatuses"))
     return Child(
         metadata=metadata,
         content=read_content(spec),
         roles=tuple(as_objects(spec.get("roles"))),
         note=read_note(metadata.annotations),
+        is_seen=is_seen,
         is_ready=is_seen and ready.get("status") == "True",
-        is_updated=is_seen and _has_arrived(spec, status),
+        updated={str(each.get("name")): as_int(each.get("updatedReplicas"), 0) for each in counts},
         ready_since=_read_moment(ready.get("lastTransitionTime")),
         made_at=_read_moment(metadata.creation_timestamp),
     )
-
-
-def _has_arrived(spec: Object, status: Object) -> bool:
-    """Whether each role has updated all instances that its partition or pause allows."""
-    counts = {each.get("name"): each for each in as_objects(status.get("roleStatuses"))}
-    for role in as_objects(spec.get("roles")):
-        replicas = as_int(role.get("replicas"), 1)
-        rollout = read_rollout(as_map(role.get("rolloutStrategy")).get("rollingUpdate"), replicas)
-        goal = 0 if rollout.is_paused else max(0, replicas - rollout.partition)
-        if as_int(as_map(counts.get(role.get("name"))).get("updatedReplicas"), 0) < goal:
-            return False
-    return True
 
 
 def _read_moment(stamp: object) -> float:
@@ -134,13 +137,19 @@ def _compare(
             yield key, None
 
 
-def read_group(child: Child, ordinal: int, target: str, differences: GroupDifferences) -> Group:
-    """A group of a set as the model's Group."""
+def read_group(
+    child: Child,
+    ordinal: int,
+    target: str,
+    differences: GroupDifferences,
+    rules: tuple[PolicyRule, ...] = (),
+) -> Group:
+    """A group of a set as the model's Group; ``rules`` are those of its policy."""
     metadata, note = child.metadata, child.note
     # Another client edited a group that bears the target revision but has another spec.
     is_edited = bool(differences) and note.revision == target
     revision = target if not differences else "" if is_edited else note.revision or metadata.uid
-    phase = _phase_of(child)
+    phase = _phase_of(child, rules)
     member = Member(
         name=metadata.name,
         uid=metadata.uid,
@@ -163,7 +172,7 @@ def read_group(child: Child, ordinal: int, target: str, differences: GroupDiffer
     )
 
 
-def _phase_of(child: Child) -> Phase:
+def _phase_of(child: Child, rules: tuple[PolicyRule, ...]) -> Phase:
     if child.metadata.is_leaving:
         return Phase.LEAVING
-    return Phase.READY if child.is_ready and child.is_updated else Phase.STARTING
+    return Phase.READY if child.is_ready and child.has_arrived(rules) else Phase.STARTING

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from kohort.apis.amounts import find_percent, resolve_amount
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.coordination import PolicyRule, read_policy
 from kohort.apis.rolebasedgroup.group_set.children import (
     Child,
     GroupDifferences,
@@ -19,6 +21,7 @@ from kohort.apis.rolebasedgroup.group_set.children import (
     read_group,
 )
 from kohort.apis.rolebasedgroup.group_set.template import Template, read_template
+from kohort.apis.rolebasedgroup.names import child_name
 from kohort.apis.rolebasedgroup.roles import as_int, as_map
 from kohort.apis.strategy_choice import choose_strategy
 from kohort.cluster.objects import (
@@ -55,15 +58,27 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     places = [(place_of(child, root), child) for child in own]
     children = dict(sorted((o, child) for o, child in places if o is not None))
     differences = {o: compare_group(c, root, template, o) for o, c in children.items()}
+    rules = _read_rules(snapshot)
     groups = tuple(
-        read_group(child, ordinal, template.revision, differences[ordinal])
-        for ordinal, child in children.items()
+        read_group(c, o, template.revision, differences[o], rules.get(c.metadata.name, ()))
+        for o, c in children.items()
     )
     workload = _read_workload(snapshot, template)
     progress = Progress(0, len(groups), workload.groups, template.revision) if groups else None
     observed = Observed(groups, progress, exist=len(groups))
     strays = tuple(child for ordinal, child in places if ordinal is None)
     return Reading(workload, observed, Memory(template, children, differences, strays))
+
+
+def _read_rules(snapshot: Snapshot) -> dict[str, tuple[PolicyRule, ...]]:
+    """The rules of the policies that apply to groups of a set, by the name of the group."""
+    held: tuple[Whole, ...] = snapshot.references.get(labels.POLICY, ())
+    return {found.metadata.name: read_policy(found.decode()) for found in held}
+
+
+def list_names(group_set: Object) -> tuple[str, ...]:
+    """The names of the groups that a set should have."""
+    return tuple(child_name(name_of(group_set), o) for o in range(count_replicas(group_set)))
 
 
 def count_replicas(group_set: Object) -> int:
