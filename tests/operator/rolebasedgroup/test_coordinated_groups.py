@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import orjson
 from group_lab import GroupLab, group, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object, name_of
+from kohort.cluster.objects import Object, name_of, owner_reference
 from kohort.cluster.port import PatchType
 
 WIDE = {"rolloutStrategy": {"rollingUpdate": {"maxUnavailable": 4}}}
@@ -125,6 +126,32 @@ async def test_defect_2_coordination_of_v1alpha1_becomes_a_policy(lab: GroupLab)
     assert (name_of(found), found["spec"]["policies"][0]["name"]) == ("x", "pd")
     await lab.until(lab.is_done)
     assert lab.find(kinds.POD, "x-a-0")
+
+
+async def test_coordination_that_the_user_removes_binds_no_more(lab: GroupLab):
+    half = {"rollingUpdate": {"partition": "50%"}}
+    rule = orjson.dumps([{"name": "ab", "roles": ["a", "b"], "strategy": half}]).decode()
+    await start(lab, standalone("a"), standalone("b"), **{labels.OLD_COORDINATION: rule})
+    await lab.until(lambda: bool(lab.all(labels.POLICY)))
+    await lab.run(5)
+    await lab.set_image("engine:2")
+    await lab.until(lambda: updated(lab, "a") == 1)
+    await lab.run(60)
+    assert lab.images("a") == {"engine:1", "engine:2"}
+    path = f"/metadata/annotations/{labels.OLD_COORDINATION.replace('/', '~1')}"
+    await lab.edit("x", {"op": "remove", "path": path}, kind=labels.KIND)
+    await lab.until(lambda: lab.images("a") == {"engine:2"})
+    assert not lab.all(labels.POLICY)
+
+
+async def test_a_policy_that_a_user_lets_a_group_own_is_not_deleted(lab: GroupLab):
+    await start(lab, standalone("a"), standalone("b"))
+    made = policy({"rollingUpdate": {"maxSkew": "50%"}}, "a", "b")
+    made["metadata"]["ownerReferences"] = [owner_reference(lab.group())]
+    await lab.apply(made)
+    await lab.set_image("engine:2")
+    await lab.until(lambda: lab.is_done() and lab.images("a") == {"engine:2"})
+    assert lab.all(labels.POLICY)
 
 
 async def test_a_role_that_is_lost_whole_in_a_rollout_comes_back_as_it_was(lab: GroupLab):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kohort.apis.api import Snapshot
-from kohort.apis.carriers.desired import apply_made, find_changes
+from kohort.apis.carriers.desired import apply_made, find_changes, list_owners
 from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.coordination import make_policy
@@ -149,16 +149,24 @@ class SetActions:
         return text == wanted["data"][CONFIG_FILE] or text == _write_upstream(self.facts)
 
     def write_policy(self) -> Iterator[Action]:
-        """Create or update the CoordinatedPolicy for a v1alpha1 group's coordination field."""
-        wanted = make_policy(self.facts.group)
-        if wanted is None:
-            return
+        """Write the policy for a v1alpha1 group's coordination field, or delete a former one."""
+        wanted, name = make_policy(self.facts.group), names.config_name(name_of(self.facts.group))
         held: tuple[Whole, ...] = self.snapshot.references.get(labels.POLICY, ())
-        found = next((each for each in held if each.metadata.name == name_of(wanted)), None)
-        if found is None:
+        found = next((each for each in held if each.metadata.name == name), None)
+        if wanted is None:
+            if found is not None and self._is_of_coordination(found):
+                yield _delete(labels.POLICY, found, "the group has no coordination any more")
+        elif found is None:
             yield self._make(labels.POLICY, wanted, "the group has coordination of v1alpha1")
         elif not found.metadata.is_leaving:
             yield from self._apply(labels.POLICY, wanted, found)
+
+    def _is_of_coordination(self, found: Whole) -> bool:
+        """Whether the policy was made for coordination of v1alpha1, and not by a user."""
+        owners = {owner.uid for owner in found.metadata.owner_references}
+        if uid_of(self.snapshot.root) not in owners or found.metadata.is_leaving:
+            return False
+        return MANAGER in list_owners(found.decode(), "spec", "policies")
 
     def scale_group(self) -> Iterator[Action]:
         """Write the replicas of adapters, and of roles in a ratio with them, into the group."""
