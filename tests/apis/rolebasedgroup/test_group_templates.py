@@ -7,7 +7,6 @@ from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.objects.config import make_config_map, write_config, write_listed
 from kohort.apis.rolebasedgroup.objects.instances import make_instance, make_stateless_instance
 from kohort.apis.rolebasedgroup.objects.runtimes import describe_missing, rolls_with_profile
-from kohort.apis.rolebasedgroup.objects.services import choose_name
 from kohort.apis.rolebasedgroup.objects.templates import is_made_by_us
 from kohort.apis.rolebasedgroup.revision import hash_set
 from kohort.cluster.objects import Object, annotations_of, labels_of
@@ -248,14 +247,6 @@ def test_instances_take_over_annotations_that_concern_them():
         labels.GRACE_PERIOD: "5",
     }
     assert labels.OWNER_UID in labels_of(made)
-
-
-def test_a_service_of_a_former_name_is_kept_and_that_of_another_is_not_ours():
-    context = contexts_of(group(standalone("engine")))[0]
-    foreign = {"metadata": {"name": "m1-engine"}}
-    assert choose_name(context, [foreign]) == "s-m1-engine"
-    former = {"metadata": {"name": "m1-engine", "labels": {labels.GROUP_NAME: "m1"}}}
-    assert choose_name(context, [foreign, former]) == "m1-engine"
 
 
 def test_a_template_is_written_as_go_writes_it():

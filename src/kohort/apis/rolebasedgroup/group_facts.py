@@ -23,6 +23,7 @@ from kohort.apis.rolebasedgroup.coordination import (
     narrow_rollout,
     read_policy,
 )
+from kohort.apis.rolebasedgroup.former_services import has_former, list_former
 from kohort.apis.rolebasedgroup.lost_revisions import find_lost
 from kohort.apis.rolebasedgroup.objects.adapters import BOUND
 from kohort.apis.rolebasedgroup.objects.gangs import TEMPLATE_MARKS, find_dialect
@@ -68,6 +69,7 @@ class _Inputs(NamedTuple):
     references: tuple[bytes, ...]  # policies and profiles
     gang_scheduler: str
     ports: PortView = NO_PORTS  # empty unless a role asks for a role-wide port
+    former_services: tuple[str, ...] = ()  # of the workloads of these names
 
 
 def find_facts(snapshot: Snapshot) -> GroupFacts:
@@ -96,7 +98,15 @@ def find_facts(snapshot: Snapshot) -> GroupFacts:
     raw = orjson.dumps(body)
     ports = _view_ports(snapshot) if ROLE_SCOPED.encode() in raw else NO_PORTS
     return _make_facts(
-        _Inputs(raw, tuple(sets), tuple(revisions), tuple(named), gang_scheduler, ports)
+        _Inputs(
+            raw,
+            tuple(sets),
+            tuple(revisions),
+            tuple(named),
+            gang_scheduler,
+            ports,
+            list_former(snapshot),
+        )
     )
 
 
@@ -178,11 +188,12 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
     failures = read_failures_of(owned[uid_of(group)], current)
     profiles = {name_of(r): r for r in references if r["kind"] == labels.PROFILE.name}
     hashes = hash_roles(group)
+    known = _Known(sets, owned, profiles, inputs.gang_scheduler, inputs.former_services)
     roles, delegated = {}, {}
     for role in spec.roles:
         if role.workload is None or role.problems:
             continue
-        context = RoleContext(group, spec, role, profiles, inputs.gang_scheduler)
+        context = known.make_context(group, spec, role)
         if role.workload != labels.INSTANCE_SET:
             lacks = describe_missing(role, profiles)
             delegated[role.name] = DelegatedRole(context, hashes[role.name], lacks=lacks)
@@ -197,7 +208,6 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
         )
     fallback = find_fallback(own, current)
     former = own[-1] if own and current is None else None
-    known = _Known(sets, owned, profiles, inputs.gang_scheduler)
     return GroupFacts(
         group=group,
         spec=spec,
@@ -219,6 +229,13 @@ class _Known(NamedTuple):
     owned: dict[str, list[tuple[StoredRevision, str]]]
     profiles: dict[str, Object]
     gang_scheduler: str
+    former_services: tuple[str, ...]
+
+    def make_context(self, group: Object, spec: GroupSpec, role: RoleSpec) -> RoleContext:
+        """The inputs for the objects of a role, before its existing set is known."""
+        context = RoleContext(group, spec, role, self.profiles, self.gang_scheduler)
+        is_former = context.workload_name in self.former_services
+        return replace(context, has_former_service=is_former)
 
 
 def _find_targets(group: Object, known: _Known) -> dict[str, str]:
@@ -226,7 +243,7 @@ def _find_targets(group: Object, known: _Known) -> dict[str, str]:
     spec, hashes, found = read_spec(group), hash_roles(group), {}
     for role in spec.roles:
         if role.workload == labels.INSTANCE_SET and not role.problems:
-            context = RoleContext(group, spec, role, known.profiles, known.gang_scheduler)
+            context = known.make_context(group, spec, role)
             held = known.sets.get(context.workload_name)
             facts = _read_role(context, hashes[role.name], held, known.owned, ())
             found[role.name] = facts.target
@@ -276,6 +293,8 @@ def _read_role(
 ) -> RoleFacts:
     uid = uid_of(found) if found and _is_owned(found, context.group) else ""
     held = found if uid else None
+    if held is not None:
+        context = replace(context, has_former_service=has_former(context, held))
     # A RoleInstanceSet that upstream made keeps upstream's template style while it lives.
     if held is not None and not is_made_by_us(held):
         mark = find_gang_mark(held) if context.spec.gang.is_enabled else ""

@@ -20,7 +20,7 @@ from kohort.apis.rolebasedgroup.group_facts import read_adapter
 from kohort.apis.rolebasedgroup.lost_revisions import list_bearers
 from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
 from kohort.apis.rolebasedgroup.objects.config import make_config_map, write_listed
-from kohort.apis.rolebasedgroup.objects.services import choose_name, make_service
+from kohort.apis.rolebasedgroup.objects.services import make_service
 from kohort.apis.rolebasedgroup.objects.templates import CONFIG_FILE, RoleContext
 from kohort.apis.rolebasedgroup.objects.workloads import (
     TEMPLATE_PATHS,
@@ -266,9 +266,7 @@ class SetActions:
         yield self._create(CONTROLLER_REVISION, body, why)
 
     def _ensure_service(self, context: RoleContext, owner: Object) -> Iterator[Action]:
-        held = [service.decode() for service in self.snapshot.all(SERVICE)]
-        name = choose_name(context, held)
-        wanted = make_service(context, owner, name)
+        wanted = make_service(context, owner)
         actions = tuple(self._ensure(SERVICE, wanted))
         # An apply of our keys replaces the whole selector, so only what is left then is removed.
         yield from actions or self._widen(wanted)

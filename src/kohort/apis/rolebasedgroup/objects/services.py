@@ -4,16 +4,14 @@ The headless Service of a role, which gives pods DNS names even before they are 
 It has no ports. The role's workload owns it, not the group, so it is deleted with the workload.
 """
 
-from collections.abc import Iterable
-
-from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.roles import LEADER
 from kohort.cluster.kinds import SERVICE
-from kohort.cluster.objects import Object, labels_of, name_of, namespace_of, uid_of
+from kohort.cluster.objects import Object, name_of, namespace_of, uid_of
 
 
-def make_service(context: RoleContext, workload: Object, name: str = "") -> Object:
+def make_service(context: RoleContext, workload: Object) -> Object:
     """The Service of a role, owned by its existing workload."""
     selector = {
         labels.GROUP_NAME: name_of(context.group),
@@ -25,7 +23,7 @@ def make_service(context: RoleContext, workload: Object, name: str = "") -> Obje
         "apiVersion": SERVICE.api_version,
         "kind": SERVICE.name,
         "metadata": {
-            "name": name or context.service_name,
+            "name": context.service_name,
             "namespace": namespace_of(context.group),
             "labels": context.common_labels,
             "annotations": {
@@ -36,19 +34,6 @@ def make_service(context: RoleContext, workload: Object, name: str = "") -> Obje
         },
         "spec": {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector},
     }
-
-
-def choose_name(context: RoleContext, services: Iterable[Object]) -> str:
-    """The Service's name: a former version's name, if this group has such a Service already.
-
-    InferenceService makes a Service of that former name, too, which the group must not take.
-    """
-    former = names.workload_name(name_of(context.group), context.role.name)
-    for service in services:
-        is_ours = labels_of(service).get(labels.GROUP_NAME) == name_of(context.group)
-        if name_of(service) == former and is_ours:
-            return former
-    return context.service_name
 
 
 def reference_to(owner: Object) -> Object:

@@ -50,6 +50,7 @@ class RoleContext:
     profiles: Mapping[str, Object] = field(default_factory=dict)  # by name
     gang_scheduler: str = ""  # scheduler-plugins or volcano, if gangs are on
     is_ours: bool = True  # false: upstream made the set, so we keep its style
+    has_former_service: bool = False  # the Service has the name that former versions gave it
 
     @property
     def workload_name(self) -> str:
@@ -59,6 +60,8 @@ class RoleContext:
     @property
     def service_name(self) -> str:
         """The role's headless Service."""
+        if self.has_former_service:
+            return self.workload_name
         return names.service_name(name_of(self.group), self.role.name)
 
     @property
