@@ -216,6 +216,23 @@ def test_recreate_of_v1alpha1_stays_recreate_3():
     assert read_spec(new).roles[0].rollout.type == "RecreatePod"
 
 
+def test_what_a_user_removes_in_v1alpha1_leaves_the_template_of_a_set():
+    """Groups of the set stayed gangs, and stayed under the policy, if the template had a label."""
+    gang = {"kubeScheduling": {"scheduleTimeoutSeconds": 30}}
+    bound = {"podGroupPolicy": gang, "coordination": [{"name": "c", "roles": ["a"]}]}
+    spec = {"template": {"roles": [old_role()], **bound}}
+    head = {"apiVersion": "workloads.x-k8s.io/v1alpha1", "kind": "RoleBasedGroupSet"}
+    stored = convert({**head, "metadata": {"name": "s"}, "spec": spec}, NEW)
+    stored["spec"]["groupTemplate"]["labels"] = {"app": "chat"}
+    stored["spec"]["groupTemplate"]["annotations"]["mine"] = "kept"
+    found = convert(stored, OLD)
+    for field in bound:
+        del found["spec"]["template"][field]
+    template = convert(found, NEW)["spec"]["groupTemplate"]
+    assert template["annotations"] == {"mine": "kept"}
+    assert template["labels"] == {"app": "chat"}
+
+
 def test_a_set_passes_annotations_on_to_its_groups():
     spec = {
         "replicas": 2,

@@ -22,11 +22,11 @@ from kohort.apis.rolebasedgroup.role_conversion import (
     hash_value,
     upgrade_role,
 )
-from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.apis.rolebasedgroup.roles import as_list, as_map, as_objects
 from kohort.apis.rolebasedgroup.spec import GANG_TIMEOUT_SECONDS
 from kohort.cluster.objects import Object, annotations_of, metadata_of
 
-_ROLES, _NOTES, _TEMPLATE = "roles", "annotations", "groupTemplate"
+_ROLES, _NOTES, _TEMPLATE, _LIVE = "roles", "annotations", "groupTemplate", "live"
 _TWINS = {"podGroupPolicy": labels.OLD_GANG_POLICY, "coordination": labels.OLD_COORDINATION}
 
 
@@ -84,7 +84,8 @@ def _upgrade_set(old: Object) -> Object:
     kept = as_map(_read_kept(old, labels.KEPT_FIELDS).get(_TEMPLATE))
     template: Object = dict(as_map(kept.get("value")))
     if kept.get("of") != _hash_seen(old):
-        given = {**as_map(template.get(_NOTES)), **live}
+        former = as_list(kept.get(_LIVE))
+        given = {**_without(as_map(template.pop(_NOTES, None)), *former), **live}
         template |= {_NOTES: given} if given else {}
     template["spec"] = inner
     return _replace(old, notes, {**_without(spec, "template"), "groupTemplate": template})
@@ -172,7 +173,8 @@ def _carry(source: Object, made: Object, back: Callable[[Object], Object], key: 
         kept = {**kept, _NOTES: {"of": _hash_seen(made), "set": changes}}
     given, template = _template_of(source), _template_of(again)
     if given != template:
-        kept = {**kept, _TEMPLATE: {"of": _hash_seen(made), "value": given}}
+        live = sorted(as_map(template.get(_NOTES)))  # which go with the fields that imply them
+        kept = {**kept, _TEMPLATE: {"of": _hash_seen(made), "value": given, _LIVE: live}}
     notes = _without(annotations_of(made), key)
     return _replace(made, _add_kept(notes, kept, key), as_map(made.get("spec")))
 
