@@ -36,6 +36,15 @@ async def test_a_set_by_hand_makes_its_instances_and_their_pods(lab: SingleLab):
     assert all(is_true(found, "RoleInstanceReady") for found in lab.instances().values())
 
 
+async def test_an_autoscaler_reads_the_whole_selector_of_a_set(lab: SingleLab):
+    chosen = [
+        {"key": "tier", "operator": "In", "values": ["b", "a"]},
+        {"key": "old", "operator": "DoesNotExist"},
+    ]
+    await start_instances(lab, selector={"matchLabels": {"app": "x"}, "matchExpressions": chosen})
+    assert lab.set()["status"]["labelSelector"] == "app=x,!old,tier in (a,b)"
+
+
 async def test_a_set_by_hand_is_scaled_without_touching_the_rest(lab: SingleLab):
     await start_instances(lab)
     before = lab.uids()

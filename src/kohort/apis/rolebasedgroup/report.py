@@ -9,11 +9,12 @@ from kohort.apis.references import Projection
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
 from kohort.apis.rolebasedgroup.instances import has_foreign_hash, is_current, revision_of
-from kohort.apis.rolebasedgroup.objects.adapters import BOUND, make_selector, write_selector
+from kohort.apis.rolebasedgroup.objects.adapters import BOUND, make_selector
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete
 from kohort.apis.rolebasedgroup.problems import FAILED_WORKLOAD
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
+from kohort.apis.rolebasedgroup.roles import as_objects
 from kohort.apis.rolebasedgroup.rollback import REASON as ROLLED_BACK
 from kohort.apis.rolebasedgroup.status import (
     WAITING,
@@ -31,12 +32,14 @@ from kohort.apis.rolebasedgroup.status import (
 from kohort.cluster.actions import Create, Patch
 from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import Object, find_condition, labels_of, name_of
+from kohort.cluster.selectors import format_selector
 from kohort.cluster.timestamps import write_moment
 from kohort.model.observed import RoleInstances
 from kohort.model.plans import Plan
 from kohort.model.reasons import OF_CLIENTS, OF_OTHER_ROLES, PROFILE, Blocker, Notice
 from kohort.model.units import Line, Phase
 
+_OPERATORS = {"In", "NotIn", "Exists", "DoesNotExist"}
 _MADE, _STUCK = "SucceedCreateRevision", "InPlaceUpdateNotPossible"
 
 
@@ -119,7 +122,7 @@ def _list_projections(
             obj = sets[role.set_uid].decode()
             state = SetState(
                 role.target,
-                write_selector(role.selector),
+                _write_selector(role.selector),
                 role.spec.rollout.partition,
                 _find_stuck(plan, name),
                 find_waits(plan, name),
@@ -131,6 +134,12 @@ def _list_projections(
             yield from _project_instance(reading, role, ordinal, instance, now)
     for adapter in snapshot.all(labels.ADAPTER):
         yield from _project_adapter(reading, adapter.decode(), counts, now)
+
+
+def _write_selector(selector: Object) -> str:
+    """A selector as text; empty if Kubernetes would not know an operator in it."""
+    operators = {e.get("operator") for e in as_objects(selector.get("matchExpressions"))}
+    return format_selector(selector) if operators <= _OPERATORS else ""
 
 
 def _find_stuck(plan: Plan, role: str) -> str:

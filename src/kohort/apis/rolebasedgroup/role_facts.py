@@ -7,7 +7,7 @@ from kohort.apis.rolebasedgroup import names
 from kohort.apis.rolebasedgroup.in_place import find_in_place_change
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.revision import StoredRevision
-from kohort.apis.rolebasedgroup.roles import RoleSpec, as_map, as_objects, as_texts
+from kohort.apis.rolebasedgroup.roles import RoleSpec, as_map, as_objects
 from kohort.apis.rolebasedgroup.spec import GroupSpec
 from kohort.cluster.objects import Object, name_of
 from kohort.model.observed import Failure
@@ -42,9 +42,9 @@ class RoleFacts:
         return name_of(self.instance_set)
 
     @property
-    def selector(self) -> dict[str, str]:
-        """The labels by which the set selects its pods."""
-        return as_texts(as_map(self.instance_set["spec"].get("selector")).get("matchLabels"))
+    def selector(self) -> Object:
+        """The selector by which the set selects its pods."""
+        return as_map(self.instance_set["spec"].get("selector"))
 
     @property
     def target_template(self) -> Object:
