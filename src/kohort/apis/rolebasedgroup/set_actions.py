@@ -24,7 +24,7 @@ from kohort.apis.rolebasedgroup.objects.services import make_service
 from kohort.apis.rolebasedgroup.objects.templates import CONFIG_FILE, RoleContext
 from kohort.apis.rolebasedgroup.objects.workloads import (
     TEMPLATE_PATHS,
-    keep_selector,
+    keep_fixed,
     keep_template,
     make_workload,
     pause,
@@ -229,7 +229,7 @@ class SetActions:
             yield self._make(kind, wanted, f"role {role.spec.name} has no {kind.name}")
         elif found is not None and self._is_ours(found):
             held = found.decode()
-            wanted = keep_selector(wanted, held)
+            wanted = keep_fixed(wanted, held)
             waits = _waits_for_role(step) or _waits_whole(role, step)
             # A version of the role that leaves its template as it is has nothing to wait for.
             is_kept = bool(role.lacks) or (waits and not has_template(role, held))

@@ -16,6 +16,7 @@ from kohort.cluster.objects import Kind, Object, labels_of, namespace_of, owner_
 
 _TEMPLATES = ("template", "leaderWorkerTemplate")
 TEMPLATE_PATHS = tuple(f"spec.{name}" for name in _TEMPLATES)
+_FIXED = ("selector", "serviceName", "podManagementPolicy")
 _RECREATE, _NONE = "RecreateGroupOnPodRestart", "None"
 
 
@@ -47,12 +48,11 @@ def make_workload(context: RoleContext, role_hash: str, count: int, partition: i
     }
 
 
-def keep_selector(wanted: Object, found: Object) -> Object:
-    """The workload with its existing selector, which is immutable."""
-    held = as_map(found.get("spec")).get("selector")
-    if not held or "selector" not in wanted["spec"]:
-        return wanted
-    return {**wanted, "spec": {**wanted["spec"], "selector": held}}
+def keep_fixed(wanted: Object, found: Object) -> Object:
+    """The workload with what an existing one cannot change: else all of a write were refused."""
+    held = as_map(found.get("spec"))
+    kept = {key: held[key] for key in _FIXED if key in wanted["spec"] and held.get(key)}
+    return {**wanted, "spec": {**wanted["spec"], **kept}}
 
 
 def keep_template(wanted: Object, found: Object, role: str) -> Object:
