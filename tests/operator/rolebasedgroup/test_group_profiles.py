@@ -5,8 +5,10 @@ from group_lab import GroupLab, group, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object, find_condition
+from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
+from kohort.cluster.objects import Kind, Object, find_condition
 
+KINDS = ("", "apps/v1/StatefulSet", "apps/v1/Deployment")
 NAMED = {"engineRuntimes": [{"profileName": "p"}]}
 
 
@@ -17,6 +19,12 @@ def profile(image: str = "side:1", strategy: str = "") -> Object:
     kind = labels.PROFILE
     head = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": {"name": "p"}}
     return {**head, "spec": spec}
+
+
+def carried_by(kind: str) -> Object:
+    """A role that names the profile; an instance set carries it if ``kind`` is empty."""
+    annotations = {labels.WORKLOAD_TYPE: kind} if kind else {}
+    return standalone(annotations=annotations, **NAMED)
 
 
 def sides(lab: GroupLab) -> set[str]:
@@ -30,9 +38,10 @@ async def edit(lab: GroupLab, image: str) -> None:
     await lab.edit("p", change, kind=labels.PROFILE)
 
 
-async def test_defect_21_an_edit_reaches_pods_when_their_role_changes(lab: GroupLab):
+@pytest.mark.parametrize("kind", KINDS)
+async def test_defect_21_an_edit_reaches_pods_when_their_role_changes(lab: GroupLab, kind: str):
     await lab.apply(profile())
-    await start(lab, standalone(**NAMED))
+    await start(lab, carried_by(kind))
     before = lab.uids()
     await edit(lab, "side:2")
     await lab.run(60)
@@ -42,9 +51,32 @@ async def test_defect_21_an_edit_reaches_pods_when_their_role_changes(lab: Group
     assert sides(lab) == {"side:2"}
 
 
-async def test_defect_21_an_edit_rolls_pods_where_the_profile_says_so(lab: GroupLab):
+@pytest.mark.parametrize("kind", (STATEFUL_SET, DEPLOYMENT), ids=lambda kind: kind.name)
+async def test_what_another_client_changes_beside_a_kept_profile_is_put_back(
+    lab: GroupLab, kind: Kind
+):
+    await lab.apply(profile())
+    override = {"name": "side", "env": [{"name": "LEVEL", "value": "debug"}], "args": ["-v"]}
+    runtime = {"profileName": "p", "containers": [override]}
+    role = carried_by(f"{kind.api_version}/{kind.name}")
+    await start(lab, {**role, "engineRuntimes": [runtime]})
+    await edit(lab, "side:2")
+    await lab.run(30)
+    written = lab.cluster.tried["patch", kind.name]
+    await lab.run(60)
+    assert lab.cluster.tried["patch", kind.name] == written
+    path = "/spec/template/spec/containers/0/image"
+    change = {"op": "replace", "path": path, "value": "foreign:1"}
+    await lab.edit("x-router", change, kind=kind)
+    await lab.run(60)
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:1"}, 240)
+    assert sides(lab) == {"side:1"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_defect_21_an_edit_rolls_pods_where_the_profile_says_so(lab: GroupLab, kind: str):
     await lab.apply(profile(strategy="RollingUpdate"))
-    await start(lab, standalone(**NAMED))
+    await start(lab, carried_by(kind))
     await edit(lab, "side:2")
     await lab.until(lambda: lab.is_done() and sides(lab) == {"side:2"}, 120)
 
@@ -55,7 +87,7 @@ def waiting(lab: GroupLab) -> tuple[str, str]:
     return found.get("status", ""), found.get("reason", "")
 
 
-@pytest.mark.parametrize("kind", ("", "apps/v1/StatefulSet", "apps/v1/Deployment"))
+@pytest.mark.parametrize("kind", KINDS)
 async def test_a_role_alone_waits_for_a_profile_that_does_not_exist(lab: GroupLab, kind: str):
     annotations = {labels.WORKLOAD_TYPE: kind} if kind else {}
     await lab.apply(group(standalone("a", 1, annotations=annotations, **NAMED), standalone("b", 1)))

@@ -16,7 +16,7 @@ from kohort.apis.carriers.desired import apply_made, find_changes, list_owners
 from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.coordination import make_policy
-from kohort.apis.rolebasedgroup.group_facts import read_adapter
+from kohort.apis.rolebasedgroup.group_facts import is_frozen, read_adapter
 from kohort.apis.rolebasedgroup.lost_revisions import list_bearers
 from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
 from kohort.apis.rolebasedgroup.objects.config import make_config_map, write_listed
@@ -25,6 +25,7 @@ from kohort.apis.rolebasedgroup.objects.templates import CONFIG_FILE, RoleContex
 from kohort.apis.rolebasedgroup.objects.workloads import (
     TEMPLATE_PATHS,
     keep_fixed,
+    keep_injected,
     keep_template,
     make_workload,
     pause,
@@ -48,12 +49,7 @@ from kohort.model.reasons import ORDER, ROLE, SKEW, VERSIONS
 from kohort.model.units import Line
 
 MANAGER = "rbg"
-CARRIERS = (
-    labels.INSTANCE_SET,
-    STATEFUL_SET,
-    DEPLOYMENT,
-    labels.LEADER_WORKER_SET,
-)
+CARRIERS = (labels.INSTANCE_SET, STATEFUL_SET, DEPLOYMENT, labels.LEADER_WORKER_SET)
 _MADE_ONCE = ("spec.replicas",)  # of adapters: an autoscaler owns it after the create
 
 
@@ -211,8 +207,7 @@ class SetActions:
             yield from self.store_role(role)
             yield from self._ensure_service(role.objects, found.decode())
         if role.spec.adapter.is_enabled:
-            adapter = make_adapter(role.objects)
-            yield from self._ensure(labels.ADAPTER, adapter, _MADE_ONCE)
+            yield from self._ensure(labels.ADAPTER, make_adapter(role.objects), _MADE_ONCE)
 
     def ensure_delegate(self, role: DelegatedRole) -> Iterator[Action]:
         """Create or update a role's StatefulSet (or its like), its Service and its adapter."""
@@ -229,6 +224,9 @@ class SetActions:
             yield self._make(kind, wanted, f"role {role.spec.name} has no {kind.name}")
         elif found is not None and self._is_ours(found):
             held = found.decode()
+            if is_frozen(role.objects, role.hash, held):
+                objects = keep_injected(role.objects, held)
+                wanted = make_workload(objects, role.hash, count, partition)
             wanted = keep_fixed(wanted, held)
             waits = _waits_for_role(step) or _waits_whole(role, step)
             # A version of the role that leaves its template as it is has nothing to wait for.

@@ -12,7 +12,7 @@ from typing import Any
 from kohort.apis.rolebasedgroup.roles import RoleSpec, RuntimeSpec, as_map, as_objects
 from kohort.cluster.objects import Object
 
-_INJECTED = ("initContainers", "containers", "volumes")
+INJECTED = ("initContainers", "containers", "volumes")
 ROLLING_UPDATE = "RollingUpdate"
 
 
@@ -51,7 +51,7 @@ def _is_wanted(pod: Object, runtime: RuntimeSpec) -> bool:
 def _inject(pod: Object, runtime: RuntimeSpec, profile: Object) -> Object:
     changed = dict(pod)
     overrides = {container.get("name"): container for container in runtime.containers}
-    for field in _INJECTED:
+    for field in INJECTED:
         present = as_objects(pod.get(field))
         names = {entry.get("name") for entry in present}
         added = [

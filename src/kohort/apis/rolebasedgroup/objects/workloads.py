@@ -5,18 +5,28 @@ The operator writes template, replicas and partition; the controller of that kin
 Deployment has no partition, and a pause of its own.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from kohort.apis.carriers.delegated import read_tally
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.objects.runtimes import INJECTED
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext, make_template
-from kohort.apis.rolebasedgroup.roles import LEADER, PARALLEL, WORKER, as_map
+from kohort.apis.rolebasedgroup.roles import (
+    LEADER,
+    PARALLEL,
+    WORKER,
+    RuntimeSpec,
+    as_map,
+    as_objects,
+)
 from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.objects import Kind, Object, labels_of, namespace_of, owner_reference
 
 _TEMPLATES = ("template", "leaderWorkerTemplate")
 TEMPLATE_PATHS = tuple(f"spec.{name}" for name in _TEMPLATES)
 _FIXED = ("selector", "serviceName", "podManagementPolicy")
+_HELD = "held"  # the only profile of a role that keeps what its profiles brought
 _RECREATE, _NONE = "RecreateGroupOnPodRestart", "None"
 
 
@@ -53,6 +63,31 @@ def keep_fixed(wanted: Object, found: Object) -> Object:
     held = as_map(found.get("spec"))
     kept = {key: held[key] for key in _FIXED if key in wanted["spec"] and held.get(key)}
     return {**wanted, "spec": {**wanted["spec"], **kept}}
+
+
+def keep_injected(context: RoleContext, found: Object) -> RoleContext:
+    """
+    The role with what its profiles brought to the pods of an existing workload before.
+
+    An edit of a profile that does not roll pods is not applied then, and what another client
+    changed in the rest of the template is put back all the same.
+    """
+    own = _find_pod(make_workload(replace(context, profiles={}), "", 0, 0))
+    held, brought = _find_pod(found), dict[str, list[Object]]()
+    for field in INJECTED:
+        names = {each.get("name") for each in as_objects(own.get(field))}
+        listed = as_objects(held.get(field))
+        brought[field] = [each for each in listed if each.get("name") not in names]
+    # The overrides of the role are in these containers already.
+    role = replace(context.role, runtimes=(RuntimeSpec(_HELD),))
+    return replace(context, role=role, profiles={_HELD: {"spec": brought}})
+
+
+def _find_pod(workload: Object) -> Object:
+    """The pod spec into which profiles are injected: that of a LeaderWorkerSet's leaders."""
+    spec = as_map(workload.get("spec"))
+    leaders = as_map(spec.get("leaderWorkerTemplate")).get("leaderTemplate")
+    return as_map(as_map(spec.get("template") or leaders).get("spec"))
 
 
 def keep_template(wanted: Object, found: Object, role: str) -> Object:
