@@ -35,6 +35,21 @@ async def test_restart_sets_the_condition_and_readiness_clears_it(lab: GroupLab)
     assert is_true(instance(lab), "RoleInstanceReady")
 
 
+async def test_restart_that_is_over_is_not_said_of_a_later_update(lab: GroupLab):
+    await start(lab, leader_worker(replicas=1))
+    await fail(lab)
+    await lab.run(5)
+    await lab.set_image("engine:2", pattern="leaderWorkerPattern")
+    await lab.until(lambda: not is_true(instance(lab), "RoleInstanceReady"), 60)
+    for _ in range(100):
+        assert not is_true(instance(lab), "Restarting")
+        await lab.run(0.25)
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 60)
+    await lab.fail_pod("x-engine-0-1")
+    await lab.until(lambda: is_true(instance(lab), "Restarting"), 60)
+    await lab.until(lambda: lab.is_done() and not is_true(instance(lab), "Restarting"), 240)
+
+
 async def test_restart_follows_a_container_that_started_again_on_its_node(lab: GroupLab):
     """The pod did not fail: only its container's count of restarts rose."""
     await start(lab, leader_worker(replicas=1), standalone("router", 1))

@@ -188,8 +188,9 @@ def write_instance_status(instance: Object, state: InstanceState, now: str) -> O
     conditions = [ready if is_ready else {**ready, "message": "NotReady"}, pods]
     if state.is_amended:
         conditions.append({"type": IN_PLACE_READY, "status": _truth(state.is_complete)})
-    is_restarting = state.restarts > 0 and not is_ready
-    if is_restarting or _find(old, RESTARTING):
+    before = _find(old, RESTARTING)
+    is_restarting = not is_ready and _is_restarted(state, old, before)
+    if is_restarting or before:
         said = _say(is_restarting, "RestartPolicyTriggered", "Restarted")
         conditions.append({"type": RESTARTING, **said})
     status: Object = {
@@ -206,6 +207,12 @@ def write_instance_status(instance: Object, state: InstanceState, now: str) -> O
     if state.baselines:
         status["inPlaceUpdateContainerBaselines"] = state.baselines
     return {key: value for key, value in status.items() if value is not None}
+
+
+def _is_restarted(state: InstanceState, old: Object, before: Object | None) -> bool:
+    """Whether an instance is unready by a restart: an update makes it unready as well."""
+    is_new = state.restarted_at != old.get("lastRestartTime")
+    return state.restarts > 0 and (is_new or (before or {}).get("status") == "True")
 
 
 def write_adapter_status(
