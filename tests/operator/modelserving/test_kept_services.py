@@ -1,6 +1,8 @@
-"""The Services of a ModelServing while its groups are replaced or taken away."""
+"""The Services of a ModelServing while its groups or instances are replaced or taken away."""
 
-from serving_lab import ServingLab, role, start
+from typing import Any
+
+from serving_lab import KIND, ServingLab, role, start
 
 from kohort.cluster import kinds
 from kohort.cluster.objects import name_of
@@ -37,3 +39,54 @@ async def test_the_services_of_a_group_that_is_taken_away_go_when_it_has_gone(la
     await lab.until(lab.is_done, 120)
     await lab.run(5)
     assert sorted(services(lab)) == ["x-0-decode-0-0", "x-0-prefill-0-0"]
+
+
+async def test_an_instance_that_gets_workers_has_its_service_before_its_role_has_rolled(
+    lab: ServingLab,
+):
+    """Without it no worker finds its entry: so none is ready, and the rollout goes no further."""
+    await start(
+        lab,
+        role(replicas=2, workers=0),
+        replicas=1,
+        rolloutStrategy={"type": "RoleRollingUpdate"},
+    )
+    seen: dict[str, bool] = {}
+
+    def note(event: Any) -> None:
+        name = name_of(event.entry.decode())
+        if name.endswith("-1"):
+            seen.setdefault(name, f"{name[:-2]}-0" in services(lab))
+
+    lab.api.store.subscribe(lab.api.registry.of(kinds.POD).bucket, note)
+    path, new = "/spec/template/roles/0", role()
+    await lab.edit(
+        "x",
+        {"op": "add", "path": f"{path}/workerTemplate", "value": new["workerTemplate"]},
+        {"op": "replace", "path": f"{path}/workerReplicas", "value": 1},
+        kind=KIND,
+    )
+    await lab.until(lab.is_done, 120)
+    assert seen == {"x-0-decode-0-1": True, "x-0-decode-1-1": True}
+
+
+async def test_an_instance_that_a_partition_keeps_with_workers_keeps_its_service(lab: ServingLab):
+    await start(
+        lab,
+        role(replicas=3, partition=1),
+        replicas=1,
+        rolloutStrategy={"type": "RoleRollingUpdate"},
+    )
+    path = "/spec/template/roles/0"
+    await lab.edit(
+        "x",
+        {"op": "remove", "path": f"{path}/workerTemplate"},
+        {"op": "replace", "path": f"{path}/workerReplicas", "value": 0},
+        kind=KIND,
+    )
+    await lab.run(90)
+    assert sorted(lab.pods()) == [
+        *("x-0-decode-0-0", "x-0-decode-0-1"),
+        *("x-0-decode-1-0", "x-0-decode-2-0"),
+    ]
+    assert sorted(services(lab)) == ["x-0-decode-0-0"]

@@ -8,7 +8,7 @@ from kohort.apis.modelserving.groups import Context
 from kohort.apis.modelserving.objects.instances import InstancePlace
 from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.spec import RoleSpec
-from kohort.model.observed import Group
+from kohort.model.observed import Group, Instance, RoleInstances
 from kohort.model.plans import Plan
 from kohort.model.units import Line
 
@@ -28,6 +28,14 @@ def find_role(context: Context, revision: str, name: str) -> RoleSpec | None:
     found = next((role for role in stored if role.name == name), None)
     is_old = found is not None and not context.target.has_revision(revision)
     return found if is_old else context.spec.find_role(name) or found
+
+
+def find_revision(context: Context, instance: Instance, role: str) -> str:
+    """The revision label of an instance's pods; another client may have changed some."""
+    told = [member.revision for member in instance.members]
+    known = (key for key in told if key in context.templates or context.target.has_revision(key))
+    base = context.find_base(role) if context.rolls_by_role else context.base
+    return next(known, base or (told[0] if told else ""))
 
 
 def list_places(reading: Reading[Memory], plan: Plan) -> Iterator[InstancePlace]:
@@ -52,11 +60,18 @@ def list_new_places(context: Context, plan: Plan) -> Iterator[tuple[InstancePlac
 
 def _list_group(context: Context, group: Group, plan: Plan) -> Iterator[InstancePlace]:
     for held in group.roles:
-        role = find_role(context, group.revision, held.role)
-        if role is None:
-            continue
-        for instance in held.instances:
+        for instance, role in _list_known(context, held):
             yield InstancePlace(group.ordinal, role, instance.ordinal)
         step = plan.steps.get(Line(group.ordinal, held.role))
         for make in step.make if step else ():
-            yield InstancePlace(group.ordinal, role, make.ordinal)
+            found = find_role(context, make.revision, held.role)
+            if found is not None:
+                yield InstancePlace(group.ordinal, found, make.ordinal)
+
+
+def _list_known(context: Context, held: RoleInstances) -> Iterator[tuple[Instance, RoleSpec]]:
+    """Each instance with its role as it has it: where roles roll, not all are of one revision."""
+    for instance in held.instances:
+        role = find_role(context, find_revision(context, instance, held.role), held.role)
+        if role is not None:
+            yield instance, role

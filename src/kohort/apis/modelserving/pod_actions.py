@@ -12,7 +12,7 @@ from kohort.apis.api import InvalidWorkload, Reading, Snapshot
 from kohort.apis.drift.pods import describe_edited
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.gang_actions import GangActions
-from kohort.apis.modelserving.instance_places import find_role, list_new_places
+from kohort.apis.modelserving.instance_places import find_revision, find_role, list_new_places
 from kohort.apis.modelserving.objects.instances import InstancePlace, PodPlace
 from kohort.apis.modelserving.objects.pods import PodMaker, find_stale_metadata
 from kohort.apis.modelserving.plugins.chain import PluginFailure, build_chain
@@ -119,8 +119,9 @@ class PodActions:
 
     def _fill(self, group: Group, name: str, instance: Instance) -> Iterator[Action]:
         """Create the members that an instance lacks, from the instance's own revision."""
-        revision = self._revision_of(instance, name)
-        role = find_role(self.reading.memory.context, revision, name)
+        context = self.reading.memory.context
+        revision = find_revision(context, instance, name)
+        role = find_role(context, revision, name)
         if role is None:
             return
         entry = next((m for m in instance.members if m.index == 0), None)
@@ -132,16 +133,6 @@ class PodActions:
             return
         for index in range(1, role.size):
             yield from self._make(place, index, revision, entry.uid)
-
-    def _revision_of(self, instance: Instance, role: str) -> str:
-        """The revision label of an instance's pods; another client may have changed some."""
-        context = self.reading.memory.context
-        told = [member.revision for member in instance.members]
-        known = (
-            key for key in told if key in context.templates or context.target.has_revision(key)
-        )
-        base = context.find_base(role) if context.rolls_by_role else context.base
-        return next(known, base or (told[0] if told else ""))
 
     def _make_whole(self, place: InstancePlace, revision: str) -> Iterator[Action]:
         """Create the entry of an instance; its workers follow with the uid of the new pod."""
