@@ -33,6 +33,20 @@ def test_an_undo_scales_nothing_and_brings_a_removed_role_back_at_its_own_count(
     assert counts_of(VERBS.go_back(serving(role("a", replicas=5)), then, "")) == {"a": 5, "gone": 2}
 
 
+def test_an_undo_brings_no_partition_and_no_budget_of_then_back():
+    """A template that was edited during a pause is stored with the partition of the pause."""
+    then = store(role("a", replicas=3, partition=3, maxUnavailable=2), role("gone", partition=1))
+    now = serving(role("a", replicas=3, maxUnavailable="50%"), rolloutStrategy=BY_ROLE)
+    undone = VERBS.go_back(now, then, "")
+    assert partitions_of(undone) == {"a": None, "gone": None}
+    assert undone["spec"]["template"]["roles"][0]["maxUnavailable"] == "50%"
+
+
+def test_an_undo_keeps_the_partition_that_a_role_has_now():
+    then = store(role("a", replicas=3, workers=0))
+    assert partitions_of(VERBS.go_back(make(a=2), then, "a")) == {"a": 2}
+
+
 def test_an_undo_of_a_role_that_the_revision_lacks_leaves_it_as_it_is():
     now = serving(role("a"), role("young", replicas=4))
     assert VERBS.go_back(now, store(role("a")), "young")["spec"] == now["spec"]

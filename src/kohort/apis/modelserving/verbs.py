@@ -24,6 +24,7 @@ from kohort.apis.user_edits import (
 from kohort.cluster.objects import Object, annotations_of
 
 _TEMPLATES = ("entryTemplate", "workerTemplate")
+_LIMITS = ("maxUnavailable", "partition")  # of a rollout, which no revision is made of
 
 
 def _role_of(index: int) -> str:
@@ -42,18 +43,24 @@ def _list_roles(serving: Object) -> tuple[str, ...]:
 
 
 def _go_back(serving: Object, revision: StoredRevision, role: str) -> Object:
-    """The roles of a revision, with the current counts: an undo scales nothing."""
-    counts = {held.get("name"): held.get("replicas") for held in roles_of(serving)}
+    """
+    The roles of a revision, with the current counts, budgets and partitions.
+
+    An undo scales nothing. The partition that a role had when the revision was stored would keep
+    what the user wants to go.
+    """
+    kept = {held.get("name"): held for held in roles_of(serving)}
+    counts = {name: held.get("replicas") for name, held in kept.items()}
     then = {
         held.get("name"): {
-            **held,
+            **{key: value for key, value in held.items() if key not in _LIMITS},
+            **{k: v for k, v in kept.get(held.get("name"), {}).items() if k in _LIMITS},
             "replicas": counts.get(held.get("name"), held.get("replicas", 1)),
         }
         for held in revision.content["roles"]
     }
     if not role:
         return at_revision(serving, list(then.values()))
-    kept = {held.get("name"): held for held in roles_of(serving)}
     return at_revision(serving, list({**kept, role: then.get(role, kept[role])}.values()))
 
 
