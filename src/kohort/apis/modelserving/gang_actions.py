@@ -82,7 +82,8 @@ class GangActions:
                 serving = self._object_at(group.ordinal, group.revision, group.roles)
                 yield from self._ensure(group.ordinal, group.revision, serving, group.roles)
         for make in self.plan.step.make:
-            serving = self._object_at(make.ordinal, make.revision)
+            new = self.reading.observed.new_roles.get(make.revision, ())
+            serving = self._object_at(make.ordinal, make.revision, new)
             yield from self._ensure(make.ordinal, make.revision, serving, ())
 
     def _is_elsewhere(self, group: int) -> bool:
@@ -111,7 +112,7 @@ class GangActions:
         made = {make.ordinal for make in step.make} if step else set()
         return made | {i.ordinal for i in own if i.phase is not Phase.LEAVING}
 
-    def _object_at(self, group: int, revision: str, held: tuple[RoleInstances, ...] = ()) -> Object:
+    def _object_at(self, group: int, revision: str, held: tuple[RoleInstances, ...]) -> Object:
         """The workload with the roles that a group of this revision has."""
         context = self.reading.memory.context
         if context.rolls_by_role:
@@ -120,7 +121,7 @@ class GangActions:
         if roles is context.spec.roles:
             return self.snapshot.root
         stored = next(t for t in self.reading.memory.templates if t.revision == revision)
-        counts = {role.name: role.replicas for role in roles}
+        counts = {role.role: role.wanted for role in held}
         then = [{**role, "replicas": counts.get(role["name"], 1)} for role in stored.roles]
         return at_revision(self.snapshot.root, then)
 

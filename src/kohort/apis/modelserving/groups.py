@@ -85,7 +85,7 @@ def read_group(
 
 def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
     """
-    The roles of a new group at a revision, with the current counts.
+    The roles of a new group at a revision: an old one only where a partition keeps the group.
 
     The operator cannot tell a group that was added from one that lost its last pod. In a rollout by
     role, the partitions of its roles therefore hold in both.
@@ -97,7 +97,7 @@ def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
             _find_target(context, revision, role.name),
             base=context.find_base(role.name),
         )
-        for role in _find_roles(context, revision, (), is_protected=False)
+        for role in _find_roles(context, revision, (), is_protected=True)
     )
 
 
@@ -110,13 +110,21 @@ def list_podless(
     A group that wants no pod lacks none, so it is ready, and there is nothing to make. Where the
     revision that a partition keeps still wants pods, a group without any is one to make.
     """
-    if any(role.wanted for roles in new_roles.values() for role in roles):
+    wants = {revision: any(r.wanted for r in roles) for revision, roles in new_roles.items()}
+    if all(wants.values()):
         return
-    revision = context.target.revision
     free = (ordinal for ordinal in range(context.spec.replicas) if ordinal not in known)
     for ordinal in islice(free, max(0, context.spec.replicas - len(known))):
-        roles = new_roles.get(revision, ())
-        yield Group(ordinal, revision, Phase.READY, incarnation="", size=0, roles=roles)
+        # Below a missing ordinal none is free for another group: so it is the group's place, too.
+        is_kept = bool(context.base) and ordinal < (context.spec.partition or 0)
+        revision = context.base if is_kept else context.target.revision
+        if wants[revision]:
+            if not is_kept:
+                return
+            continue
+        yield Group(
+            ordinal, revision, Phase.READY, incarnation="", size=0, roles=new_roles[revision]
+        )
 
 
 def _find_target(context: Context, revision: str, role: str) -> str:

@@ -1,7 +1,6 @@
 """The places of a ModelServing's instances: existing ones, and those that a plan creates."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from kohort.apis.api import Reading
 from kohort.apis.modelserving.groups import Context
@@ -14,12 +13,11 @@ from kohort.model.units import Line
 
 
 def roles_at(context: Context, revision: str) -> tuple[RoleSpec, ...]:
-    """The roles of a group of this revision, with the current counts."""
+    """The roles of a group of this revision; of an old one with the counts that it last had."""
     then = context.templates.get(revision)
     if then is None or context.rolls_by_role or context.target.has_revision(revision):
         return context.spec.roles
-    counts = {role.name: role.replicas for role in context.spec.roles}
-    return tuple(replace(role, replicas=counts.get(role.name, role.replicas)) for role in then)
+    return then
 
 
 def find_role(context: Context, revision: str, name: str) -> RoleSpec | None:

@@ -74,6 +74,9 @@ RESTARTS = "kohort.dev/restarts"  # on a revision: failures, so that waits outli
 SERVED = "kohort.dev/served"  # on a revision: all groups were ready on it
 TEMPLATE_HASH = "kohort.dev/template-hash"  # on a revision: our hash of its roles
 ROLE_HASHES = "kohort.dev/role-hashes"  # on a revision: by role, the hashes that its pods may carry
+# On a revision: by role, the instances that a group had when it was last in force, where that is
+# not what it stores: a partition keeps groups as they were, and scaling makes no revision.
+ROLE_REPLICAS = "kohort.dev/role-replicas"
 # On the revision in force: by role, the revision of the instances that its partition keeps.
 KEPT_REVISIONS = "kohort.dev/kept-revisions"
 
@@ -158,6 +161,13 @@ KEYS = (
     Key(SERVED, ANNOTATION, "ControllerRevisions", "true if all groups were ready on it", _NOW),
     Key(TEMPLATE_HASH, ANNOTATION, "ControllerRevisions", "Kohort's hash of its roles", _NOW),
     Key(ROLE_HASHES, ANNOTATION, "ControllerRevisions", "JSON: hashes by role", _NOW),
+    Key(
+        ROLE_REPLICAS,
+        ANNOTATION,
+        "ControllerRevisions",
+        "JSON: by role, its instances in a group when the revision was last in force",
+        _NOW,
+    ),
     Key(
         KEPT_REVISIONS,
         ANNOTATION,

@@ -7,7 +7,7 @@ change comes from the cache.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
@@ -108,10 +108,10 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         assert pod.place is not None
         by_group[pod.place.group].append(pod)
     snapshot.group_cache.keep(by_group)
-    partition = context.spec.partition or 0
+    kept = _find_kept(context.spec, by_group)
     groups = []
-    for position, (ordinal, own) in enumerate(sorted(by_group.items())):
-        is_protected = position < partition
+    for ordinal, own in sorted(by_group.items()):
+        is_protected = ordinal in kept
         lost = {
             u: names for u, names in snapshot.lost.items() if u in {p.metadata.uid for p in own}
         }
@@ -133,6 +133,20 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     return Reading(
         _read_workload(snapshot, context), observed, Memory(context, stored, pods, deleted)
     )
+
+
+def _find_kept(spec: ServingSpec, ordinals: Collection[int]) -> set[int]:
+    """
+    The groups that the partition keeps: those in the first places.
+
+    A missing group has its place, too: it gets the lowest free ordinal.
+    """
+    missing = max(0, spec.replicas - len(ordinals))
+    return {
+        ordinal
+        for place, ordinal in enumerate(sorted(ordinals))
+        if place + min(missing, ordinal - place) < (spec.partition or 0)
+    }
 
 
 def _list_new_roles(context: Context) -> Mapping[str, tuple[RoleInstances, ...]]:

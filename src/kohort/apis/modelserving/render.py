@@ -24,11 +24,14 @@ from kohort.apis.modelserving.put_back import put_revisions_back
 from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.revision import (
     StoredTemplate,
+    count_roles,
     make_revision,
     next_number,
+    write_counts,
     write_kept,
 )
 from kohort.apis.modelserving.service_actions import list_service_actions
+from kohort.apis.modelserving.spec import roles_of
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.kinds import CONTROLLER_REVISION
 from kohort.cluster.objects import name_of, namespace_of
@@ -72,6 +75,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from make_again((template.revision, whole) for template, whole in memory.lost)
     yield from put_revisions_back(snapshot, memory.stored)
     yield from _note_kept(snapshot, reading)
+    yield from _note_counts(snapshot, memory)
     yield from _note_failures(snapshot, reading, plan)
     gangs = GangActions(snapshot, reading, plan)
     pods = PodActions(snapshot, reading, plan, gangs)
@@ -127,6 +131,18 @@ def _note_kept(snapshot: Snapshot, reading: Reading[Memory]) -> Iterator[Action]
     if whole.metadata.annotations.get(labels.KEPT_REVISIONS) != text:
         why = "what the partitions of roles keep has changed"
         yield _annotate(snapshot, whole, {labels.KEPT_REVISIONS: text}, why)
+
+
+def _note_counts(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
+    """Note on the revision in force how many instances its groups have, before they scale."""
+    if memory.context.rolls_by_role:
+        return
+    wanted = count_roles(roles_of(snapshot.root))
+    for template, whole in memory.stored:
+        is_in_force = memory.context.target.has_revision(template.revision)
+        if is_in_force and count_roles(template.roles) != wanted:
+            notes: dict[str, str | None] = {labels.ROLE_REPLICAS: write_counts(wanted)}
+            yield _annotate(snapshot, whole, notes, "its roles were scaled")
 
 
 def _note_failures(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:

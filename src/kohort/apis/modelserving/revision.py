@@ -43,7 +43,7 @@ _CACHED_MAX = 1024
 
 @dataclass(frozen=True, slots=True)
 class StoredTemplate:
-    """The roles in a ControllerRevision."""
+    """The roles in a ControllerRevision, with the counts that groups of it last had."""
 
     revision: str
     number: int
@@ -90,8 +90,9 @@ def find_template(revision: Object) -> StoredTemplate | None:
         data = data.get("data")
     if not key or not isinstance(data, list) or not all(isinstance(r, dict) for r in data):
         return None
-    hashes, kept = _read_hashes(revision), _read_kept(revision)
-    return StoredTemplate(key, int(revision.get("revision") or 0), data, hashes, kept)
+    hashes, kept, counts = _read_hashes(revision), _read_kept(revision), _read_counts(revision)
+    roles = [{**r, "replicas": counts[r["name"]]} if r.get("name") in counts else r for r in data]
+    return StoredTemplate(key, int(revision.get("revision") or 0), roles, hashes, kept)
 
 
 def find_key(revision: Object) -> str:
@@ -156,6 +157,17 @@ def write_kept(kept: Mapping[str, str]) -> str:
     return orjson.dumps(dict(kept), option=orjson.OPT_SORT_KEYS).decode()
 
 
+def count_roles(roles: Iterable[Object]) -> dict[str, int]:
+    """The instances of each role in a group."""
+    counts = ((str(role.get("name") or ""), role.get("replicas")) for role in roles)
+    return {name: 1 if count is None else int(count) for name, count in counts}
+
+
+def write_counts(counts: Mapping[str, int]) -> str:
+    """Counts by role, as an annotation holds them."""
+    return orjson.dumps(dict(counts), option=orjson.OPT_SORT_KEYS).decode()
+
+
 def _read_hashes(revision: Object) -> dict[str, tuple[str, ...]]:
     found = _read_note(revision, labels.ROLE_HASHES)
     lists = {role: hashes for role, hashes in found.items() if isinstance(hashes, list)}
@@ -165,6 +177,11 @@ def _read_hashes(revision: Object) -> dict[str, tuple[str, ...]]:
 def _read_kept(revision: Object) -> dict[str, str]:
     found = _read_note(revision, labels.KEPT_REVISIONS)
     return {role: key for role, key in found.items() if isinstance(key, str)}
+
+
+def _read_counts(revision: Object) -> dict[str, int]:
+    found = _read_note(revision, labels.ROLE_REPLICAS)
+    return {role: count for role, count in found.items() if type(count) is int and count >= 0}
 
 
 def _read_note(revision: Object, key: str) -> dict[str, Any]:
