@@ -267,6 +267,8 @@ class Group(Instance):
 
     roles: tuple[RoleInstances, ...] = ()
     is_settled: bool = False  # all its roles are settled, computed once when it was read
+    # It is not ready, but has a ready instance of each role that it should have.
+    serves_partly: bool = False
 
 
 @dataclass(frozen=True, slots=True)

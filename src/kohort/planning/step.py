@@ -23,6 +23,7 @@ from kohort.planning.hooks import count_out, wait_for_hooks
 from kohort.planning.limits import find_limits, limit_updates
 from kohort.planning.lines import LineState
 from kohort.planning.order import keep_order
+from kohort.planning.partial import spare_partial
 from kohort.planning.parts import explain_parts, plan_parts
 from kohort.planning.recovery import Recovery, explain_waits, find_ended, plan_recovery
 from kohort.planning.rollout import find_strategy
@@ -154,6 +155,7 @@ def _roll(
         rollout = replace(rollout, replace=kept, count=_pause_count(rollout, progress, policy))
     rollout = _wait_for_carrier(rollout, progress, target)
     rollout = spare_edited(rollout, state, units, policy)
+    rollout = spare_partial(rollout, state, units, policy)
     rollout = hold_rollout(rollout, progress, policy, untrusted)
     if state.reach is Reach.ANY and (state.victims is Victims.BEYOND or not rollout.replace):
         # Otherwise a unit that takes the place of a replaced old unit would count as surplus.

@@ -352,10 +352,11 @@ def _join(ordinal: int, revision: str, roles: tuple[RoleInstances, ...]) -> Grou
     instances = [instance for role in roles for instance in role.instances]
     members = tuple(member for instance in instances for member in instance.members)
     oldest = min(instances, key=lambda instance: (instance.made_at, instance.incarnation))
+    phase = _find_phase(roles, instances)
     return Group(
         ordinal=ordinal,
         revision=revision,
-        phase=_find_phase(roles, instances),
+        phase=phase,
         incarnation=oldest.incarnation,
         size=sum(role.wanted * max((i.size for i in role.instances), default=1) for role in roles),
         members=members,
@@ -369,6 +370,7 @@ def _join(ordinal: int, revision: str, roles: tuple[RoleInstances, ...]) -> Grou
         cost=sum(instance.cost for instance in instances),
         roles=roles,
         is_settled=all(role.is_settled for role in roles),
+        serves_partly=phase in (Phase.STARTING, Phase.BROKEN) and all(map(_serves_partly, roles)),
     )
 
 
@@ -380,6 +382,10 @@ def _find_phase(roles: tuple[RoleInstances, ...], instances: list[Instance]) -> 
     if any(instance.phase is Phase.BROKEN for instance in instances):
         return Phase.BROKEN
     return Phase.STARTING
+
+
+def _serves_partly(role: RoleInstances) -> bool:
+    return not role.wanted or any(i.phase is Phase.READY for i in role.instances)
 
 
 def _serves(role: RoleInstances) -> bool:
