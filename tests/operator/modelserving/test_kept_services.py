@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from serving_lab import KIND, ServingLab, role, start
 
 from kohort.cluster import kinds
@@ -90,3 +91,30 @@ async def test_an_instance_that_a_partition_keeps_with_workers_keeps_its_service
         *("x-0-decode-1-0", "x-0-decode-2-0"),
     ]
     assert sorted(services(lab)) == ["x-0-decode-0-0"]
+
+
+def subdomain(policy: str) -> dict[str, Any]:
+    return {"name": "lws", "type": "BuiltIn", "config": {"subdomainPolicy": policy}}
+
+
+@pytest.mark.parametrize(
+    ("policy", "first"), [("Shared", {"x"}), ("UniquePerReplica", {"x-0", "x-1"})]
+)
+@pytest.mark.parametrize("is_removed", [True, False])
+async def test_a_subdomain_stays_as_long_as_a_pod_is_in_it(
+    lab: ServingLab, policy: str, first: set[str], *, is_removed: bool
+):
+    """Pods that exist keep what a plugin gave them, and their names resolve by that Service."""
+    other = "UniquePerReplica" if policy == "Shared" else "Shared"
+    later = set() if is_removed else {"x"} if other == "Shared" else {"x-0", "x-1"}
+    await start(lab, role("a", workers=0), plugins=[subdomain(policy)])
+    before = services(lab)
+    assert set(before) == first
+    await lab.set_field("/spec/plugins", [] if is_removed else [subdomain(other)])
+    await lab.run(30)
+    assert set(services(lab)) == first | later
+    assert before.items() <= services(lab).items()
+    await lab.set_image("engine:2", parts=("entryTemplate",))
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 120)
+    await lab.run(10)
+    assert set(services(lab)) == later

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.facts import Whole
+from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.instance_places import list_places
 from kohort.apis.modelserving.objects.instances import InstancePlace, PodPlace, find_place
 from kohort.apis.modelserving.objects.services import (
@@ -70,13 +71,21 @@ def _delete(service: Whole, *, is_of_instance: bool) -> Delete:
 
 
 def _list_subdomains(serving: Object, reading: Reading[Memory], plan: Plan) -> list[Object]:
-    """The Services for all pods of the workload, or of each group, if a plugin asks for them."""
+    """
+    The Services for all pods of the workload, or of each group, if a plugin asks for them.
+
+    Pods that exist keep what plugins gave them: so their subdomain stays as long as one is in it.
+    """
     policy = find_subdomain(reading.memory.context.spec)
+    notes = [(pod.metadata.annotations, pod.place) for pod in reading.memory.pods]
+    held = [(found.get(labels.SUBDOMAIN_POLICY, ""), place) for found, place in notes]
+    ordinals = {place.group for own, place in held if own == UNIQUE_PER_REPLICA and place}
     if policy == UNIQUE_PER_REPLICA:
-        ordinals = {group.ordinal for group in reading.observed.groups}
+        ordinals |= {group.ordinal for group in reading.observed.groups}
         ordinals |= {make.ordinal for make in plan.step.make}
-        return [make_group_service(serving, ordinal) for ordinal in sorted(ordinals)]
-    return [make_shared_service(serving)] if policy == SHARED else []
+    is_shared = policy == SHARED or any(own == SHARED for own, _ in held)
+    shared = [make_shared_service(serving)] if is_shared else []
+    return [*shared, *(make_group_service(serving, ordinal) for ordinal in sorted(ordinals))]
 
 
 def _keep_subdomains(
