@@ -86,6 +86,26 @@ async def test_old_revisions_are_forgotten_but_for_ten(lab: ServingLab):
     assert lab.status()["updateRevision"] in held
 
 
+@pytest.mark.parametrize("kind", ["ServingGroupRollingUpdate", "RoleRollingUpdate"])
+async def test_old_revisions_are_forgotten_while_a_partition_keeps_one(lab: ServingLab, kind: str):
+    """Each edit of a canary stores one more, and the rollout never ends."""
+    by_role = kind == "RoleRollingUpdate"
+    rolling = {} if by_role else {"rollingUpdateConfiguration": {"partition": 1}}
+    own = role(replicas=2, workers=0, **({"partition": 1} if by_role else {}))
+    await start(lab, own, replicas=2, rolloutStrategy={"type": kind, **rolling})
+    kept = set(lab.uids(group_index="0").items())
+    for number in range(2, 17):
+        await lab.set_image(f"engine:{number}", parts=("entryTemplate",))
+        await lab.run(20)
+    stored = {labels_of(r)[PREFIX + "revision"] for r in lab.all(kinds.CONTROLLER_REVISION)}
+    assert len(stored) == 12
+    assert {labels_of(pod)[PREFIX + "revision"] for pod in lab.all(kinds.POD)} <= stored
+    assert kept & set(lab.uids().items())
+    await lab.delete(kinds.POD, "x-0-decode-0-0")
+    await lab.run(30)
+    assert lab.images() == {"engine:1", "engine:16"}
+
+
 async def test_pod_groups_come_when_their_kind_is_served_and_are_done_without_before():
     lab = ServingLab(VOLCANO)
     await lab.open()

@@ -34,7 +34,7 @@ from kohort.apis.modelserving.service_actions import list_service_actions
 from kohort.apis.modelserving.spec import roles_of
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.kinds import CONTROLLER_REVISION
-from kohort.cluster.objects import name_of, namespace_of
+from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.cluster.port import Address
 from kohort.model.plans import Plan
 
@@ -86,8 +86,8 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from pods.refresh()
     yield from pods.list_ready_patches()
     yield from gangs.collect()
-    if plan.report.is_done:
-        yield from _forget_revisions(memory)
+    used = frozenset[str]() if plan.report.is_done else _find_used(snapshot, memory)
+    yield from _forget_revisions(memory, used)
 
 
 def _list_first(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
@@ -171,7 +171,22 @@ def _find_stored(memory: Memory, revision: str) -> Whole | None:
     return found[-1] if found else None
 
 
-def _forget_revisions(memory: Memory) -> Iterator[Action]:
+def _find_used(snapshot: Snapshot, memory: Memory) -> frozenset[str]:
+    """
+    The revisions that a rollout may need before its end: of pods, of kept units, and for an undo.
+
+    A partition keeps a rollout from its end for good, and each edit stores a revision.
+    """
+    context = memory.context
+    status: Object = snapshot.root.get("status") or {}
+    held = {pod.metadata.labels.get(labels.REVISION, "") for pod in memory.pods}
+    noted = {str(status.get(key) or "") for key in ("currentRevision", "updateRevision")}
+    served = [t.revision for t, w in memory.stored if labels.SERVED in w.metadata.annotations]
+    return frozenset({*held, *noted, *served[-1:], context.base, *context.kept.values()})
+
+
+def _forget_revisions(memory: Memory, used: frozenset[str]) -> Iterator[Action]:
+    """Delete the oldest revisions beyond the limit, except those that are used."""
     target = memory.context.target
     old: list[tuple[StoredTemplate, Whole]] = [
         (template, whole)
@@ -179,6 +194,8 @@ def _forget_revisions(memory: Memory) -> Iterator[Action]:
         if not target.has_revision(template.revision)
     ]
     for template, whole in old[: max(0, len(old) - KEPT_MAX)]:
+        if template.revision in used:
+            continue
         metadata = whole.metadata
         why = f"more than {KEPT_MAX} old revisions: {template.revision}"
         kind = CONTROLLER_REVISION
