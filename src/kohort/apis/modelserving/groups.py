@@ -8,13 +8,12 @@ earlier entry must go. A worker without that uid is another controller's, and co
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TypeVar
 
 from kohort.apis.carriers.members import Reader, read_member, read_moment
 from kohort.apis.drift.pods import disown, has_foreign_image
 from kohort.apis.modelserving import labels, names
-from kohort.apis.modelserving.adoption import TargetRevision, read_mark
+from kohort.apis.modelserving.adoption import PodMark, TargetRevision, read_mark
 from kohort.apis.modelserving.objects.instances import find_place
 from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.apis.modelserving.spec import RECOVER_NONE, ROLE_ROLLING, RoleSpec, ServingSpec
@@ -101,32 +100,6 @@ def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
     )
 
 
-def list_podless(
-    context: Context, new_roles: Mapping[str, tuple[RoleInstances, ...]], known: Collection[int]
-) -> Iterator[Group]:
-    """
-    The groups that exist although no pod tells of them: all their roles are scaled to none.
-
-    A group that wants no pod lacks none, so it is ready, and there is nothing to make. Where the
-    revision that a partition keeps still wants pods, a group without any is one to make.
-    """
-    wants = {revision: any(r.wanted for r in roles) for revision, roles in new_roles.items()}
-    if all(wants.values()):
-        return
-    free = (ordinal for ordinal in range(context.spec.replicas) if ordinal not in known)
-    for ordinal in islice(free, max(0, context.spec.replicas - len(known))):
-        # Below a missing ordinal none is free for another group: so it is the group's place, too.
-        is_kept = bool(context.base) and ordinal < (context.spec.partition or 0)
-        revision = context.base if is_kept else context.target.revision
-        if wants[revision]:
-            if not is_kept:
-                return
-            continue
-        yield Group(
-            ordinal, revision, Phase.READY, incarnation="", size=0, roles=new_roles[revision]
-        )
-
-
 def _find_target(context: Context, revision: str, role: str) -> str:
     """The revision that instances of a role should reach, in a group of this revision."""
     return context.target.role_hashes.get(role, "") if context.rolls_by_role else revision
@@ -167,10 +140,26 @@ def _find_revision(context: Context, by_role: dict[str, dict[int, list[ServingPo
         for pod in pods
     ]
     old = {mark.revision for mark in marks if not context.target.has_revision(mark.revision)}
+    if old and not context.rolls_by_role and _were_rolled(context, marks):
+        return context.target.revision
     known = old & context.templates.keys()
     if old and not known and context.base and any(not context.target.has_role(m) for m in marks):
         return context.base
     return min(known or old, default=context.target.revision)
+
+
+def _were_rolled(context: Context, marks: Collection[PodMark]) -> bool:
+    """
+    Whether a rollout by role has brought a group up to date before the user changed the strategy.
+
+    It replaces the instances of changed roles alone: the pods of others keep the name of an older
+    revision, and the hash of a role that is the same. So no pod needs to go.
+    """
+    target = context.target
+    return any(target.has_revision(mark.revision) for mark in marks) and all(
+        target.has_revision(mark.revision) or (mark.role_hash and target.has_role(mark))
+        for mark in marks
+    )
 
 
 def _find_roles(

@@ -26,7 +26,6 @@ from kohort.apis.modelserving.adoption import PodMark, find_target, read_mark
 from kohort.apis.modelserving.groups import (
     Context,
     list_edited,
-    list_podless,
     make_roles,
     read_group,
 )
@@ -34,6 +33,7 @@ from kohort.apis.modelserving.kept_revisions import read_kept
 from kohort.apis.modelserving.lost_revisions import find_lost
 from kohort.apis.modelserving.plugins.chain import PluginFailure
 from kohort.apis.modelserving.pod_facts import ServingPod
+from kohort.apis.modelserving.podless_groups import list_podless
 from kohort.apis.modelserving.revision import (
     StoredTemplate,
     find_template,
