@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import count
 
 from kohort.apis.api import ExecutionSummary, Reading, Snapshot
+from kohort.apis.carriers.members import read_moment
 from kohort.apis.drift.reports import judge_edits, list_edit_events
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.events import (
@@ -17,7 +18,12 @@ from kohort.apis.modelserving.events import (
 from kohort.apis.modelserving.groups import Context
 from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.spec import read_spec
-from kohort.apis.modelserving.status import PLUGINS_FAILED, GroupState, put_plugin_failure
+from kohort.apis.modelserving.status import (
+    AVAILABLE,
+    PLUGINS_FAILED,
+    GroupState,
+    put_plugin_failure,
+)
 from kohort.apis.modelserving.status import start_status as start
 from kohort.apis.modelserving.status import write_status as write
 from kohort.cluster.actions import Create, Delete
@@ -51,12 +57,22 @@ def _judge(context: Context, group: Group) -> GroupState:
     return GroupState(
         ordinal=group.ordinal,
         revision=group.revision,
-        is_ready=group.phase is Phase.READY,
+        is_ready=_is_complete(group),
         is_leaving=group.phase is Phase.LEAVING,
         is_updated=group.revision == context.target.revision,
         is_stored=group.revision in context.templates,
         lacks_kept=context.rolls_by_role and any(_lacks_kept(context, r) for r in group.roles),
     )
+
+
+def _is_complete(group: Group) -> bool:
+    """
+    Whether a group is ready and has no instance too many, as upstream counts it.
+
+    That is the status alone: to a rollout a group serves that still loses an instance.
+    """
+    has_all = all(len(role.instances) == role.wanted for role in group.roles)
+    return group.phase is Phase.READY and has_all
 
 
 def _list_made(snapshot: Snapshot, context: Context, plan: Plan) -> Iterator[GroupState]:
@@ -127,17 +143,21 @@ def _find_running(snapshot: Snapshot, reading: Reading[Memory]) -> Iterator[Role
     """
     The instances that have begun to run in groups that the last status did not count as available.
 
-    An instance that was ready before the newest one of its group was made had run all the while.
+    An instance that was ready before the newest one of its group was made had run all the while;
+    so had one that was ready when the last status ceased to be available.
     """
     held = int((snapshot.root.get("status") or {}).get("availableReplicas") or 0)
-    ready = [group for group in reading.observed.groups if group.phase is Phase.READY]
+    lost = find_condition(snapshot.root, AVAILABLE) or {}
+    since = read_moment(lost.get("lastTransitionTime")) if lost.get("status") == "False" else 0.0
+    ready = [group for group in reading.observed.groups if _is_complete(group)]
     fresh = sorted(ready, key=_ready_since, reverse=True)
     for group in fresh[: max(0, len(ready) - held)]:
         name = names.group_name(name_of(snapshot.root), group.ordinal)
         newest = max((i.made_at for role in group.roles for i in role.instances), default=0.0)
         for role in group.roles:
             for instance in role.instances:
-                if (instance.ready_since or newest) >= newest:
+                moment = instance.ready_since or max(newest, since)
+                if moment >= max(newest, since):
                     own = names.role_id(role.role, instance.ordinal)
                     yield RoleChange(name, role.role, own, RUNNING)
 
