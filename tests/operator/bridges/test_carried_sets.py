@@ -155,6 +155,23 @@ class TestRefusals:
         assert FORCE not in (lab.find(SERVING, "x") or {})["metadata"].get("annotations", {})
         assert sorted(pods(lab)) == [f"x-{g}-default-0-{i}" for g in (0, 1) for i in (0, 1)]
 
+    @pytest.mark.parametrize("policy", ["Shared", "UniquePerReplica"])
+    async def test_by_force_the_services_of_the_other_carrier_go_too(self, lab: Lab, policy: str):
+        """Those of the ModelServing have the same names; it would wait for ever."""
+        spec = {"networkConfig": {"subdomainPolicy": policy}}
+        await lab.apply(make_lws(size=2, spec=spec))
+        await lab.until(lab.is_available)
+        await lab.edit("x", {"op": "add", "path": NOTES, "value": FORCED})
+        await lab.until(lambda: lab.is_available() and lab.all(kinds.STATEFUL_SET) == [], 300)
+        await lab.run(60)
+        found = [s for s in lab.all(kinds.SERVICE) if name_of(s) != "kubernetes"]
+        owners = {s["metadata"]["ownerReferences"][0]["kind"] for s in found}
+        assert owners == {SERVING.name}
+        wanted = {"x"} if policy == "Shared" else {"x-0", "x-1"}
+        assert wanted <= {name_of(service) for service in found}
+        told = find_condition(lab.find(SERVING, "x") or {}, "Stalled") or {}
+        assert told.get("status") != "True"
+
     async def test_by_force_the_set_takes_its_pods_back(self, lab: Lab):
         """The ModelServing goes with all that it has, before the set makes pods of its own."""
         await start(lab)
@@ -239,6 +256,15 @@ def foreign_set(owner: str) -> Object:
             "selector": {"matchLabels": marks},
             "template": template,
         },
+    }
+
+
+def test_the_operator_may_delete_what_a_switch_takes_away():
+    """StatefulSets, pods and Services one way, the ModelServing the other; the lab forbids none."""
+    grants = [g for g in carry_by_serving(LEADER_WORKER_SET).writes if "delete" in g.verbs]
+    assert {grant.kind for grant in grants} >= {
+        *(kinds.STATEFUL_SET, kinds.POD, kinds.SERVICE),
+        SERVING,
     }
 
 

@@ -43,7 +43,7 @@ from kohort.apis.leaderworkerset.admission.defaults import default_workload
 from kohort.apis.leaderworkerset.read import read_workload
 from kohort.apis.modelserving import labels
 from kohort.cluster.actions import Action, Delete
-from kohort.cluster.kinds import POD, STATEFUL_SET
+from kohort.cluster.kinds import POD, SERVICE, STATEFUL_SET
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -104,7 +104,12 @@ def carry_by_serving(base: Api) -> Api:
 
     remedy = "serve ModelServing, too: --apis lws,ms"
     watched = Watched(labels.KIND, Whole, lws_labels.NAME, _find_owners, remedy, is_needed=False)
-    grant = Grant(labels.KIND, ("get", "create", "patch", "delete"))
+    grants = (
+        Grant(labels.KIND, ("get", "create", "patch", "delete")),
+        # Of the former carrier.
+        Grant(STATEFUL_SET, ("delete",)),
+        Grant(SERVICE, ("delete",)),
+    )
     return replace(
         base,
         watched=(*base.watched, watched),
@@ -112,7 +117,7 @@ def carry_by_serving(base: Api) -> Api:
         render=render,
         list_events=list_events,
         webhooks=carry_webhooks(base.webhooks, CARRIER, FORCE),
-        writes=(*base.writes, grant),
+        writes=(*base.writes, *grants),
         references=(*base.references, *refer_to_others(base.home)),
         make_probe=lambda snapshot: (
             None if is_carried(snapshot.root) else base.make_probe(snapshot)
@@ -259,7 +264,21 @@ def _is_seen(wanted: Object, held: Object) -> bool:
     return seen == metadata_of(held).get("generation") and not find_changes(wanted, held, MANAGER)
 
 
+def _free_names(snapshot: Snapshot) -> Iterator[Action]:
+    """
+    Delete the Services of the former carrier: those of the ModelServing have the same names.
+
+    They carry no pods, so the user need not allow it once more when those have gone.
+    """
+    for service in snapshot.all(SERVICE):
+        metadata = service.metadata
+        if metadata.controller == uid_of(snapshot.root) and not metadata.is_leaving:
+            why = f"the ModelServing makes a service {metadata.name} of its own"
+            yield Delete(SERVICE, metadata.namespace, metadata.name, metadata.uid, why=why)
+
+
 def _render(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
+    yield from _free_names(snapshot)
     for child in memory.leftovers:
         metadata = child.metadata
         kind = _kind_of(child)
