@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from serving_builders import role, rolling, serving
 
+from kohort.apis.api import Snapshot
+from kohort.apis.modelserving.read import read
 from kohort.apis.modelserving.spec import PluginSpec, at_revision, find_surge, read_spec
 
 
@@ -85,3 +87,12 @@ def test_an_object_at_a_revision_has_its_roles_and_the_counts_of_now():
     then = at_revision(serving(replicas=7), old)
     assert [found.name for found in read_spec(then).roles] == ["old"]
     assert read_spec(then).replicas == 7
+
+
+def test_a_budget_of_a_role_that_rounds_down_to_none_lets_one_instance_go():
+    """Without webhooks nothing refuses it, and the rollout would wait for ever."""
+    own = role(replicas=2, maxUnavailable="25%")
+    snapshot = Snapshot(serving(own, rolloutStrategy=rolling("RoleRollingUpdate")), {})
+    (found,) = read(snapshot).workload.roles
+    assert found.rollout is not None
+    assert found.rollout.max_unavailable == 1

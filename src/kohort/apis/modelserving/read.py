@@ -283,7 +283,7 @@ def _read_role(role: RoleSpec, spec: ServingSpec, strategy: str, seconds: int) -
         rollout = RolloutPolicy(
             wanted=role.replicas,
             partition=role.partition or 0,
-            max_unavailable=unavailable,
+            max_unavailable=allow_progress(unavailable, 0),
             strategy=strategy,
             level=Level.INSTANCE,
             min_ready_seconds=seconds,
