@@ -44,6 +44,7 @@ def make_ready(unit: U, now: float, parts: tuple[Part, ...] = ()) -> U:
         unfit=(),
         is_whole=True,
         is_uncounted=False,
+        is_abandoned=False,
         has_served=True,
         wakes_at=None,
     )

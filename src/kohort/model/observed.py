@@ -101,6 +101,8 @@ class Instance:
     is_preparing: bool = False  # that client knows that the unit will go: no rule counts on it
     # All members are ready, but the status of their carrier does not count them yet.
     is_uncounted: bool = False
+    # It does not serve, nor does another of its revision, and the carrier makes no more of it.
+    is_abandoned: bool = False
     # Computed once for each instance, since plans read these many times for healthy instances.
     is_quiet: bool = field(init=False, repr=False, compare=False)  # no member gives cause to act
     ready_since: float | None = field(init=False, repr=False, compare=False)

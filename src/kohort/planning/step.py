@@ -27,6 +27,7 @@ from kohort.planning.partial import spare_partial
 from kohort.planning.parts import explain_parts, plan_parts
 from kohort.planning.recovery import Recovery, explain_waits, find_ended, plan_recovery
 from kohort.planning.rollout import find_strategy
+from kohort.planning.rollout.abandoned import renew_abandoned
 from kohort.planning.rollout.hold import (
     UntrustedUnit,
     explain_hold,
@@ -99,6 +100,9 @@ def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
     recovery = plan_recovery(state, now)
     restarts = tuple(r for r in recovery.restarts if r.ordinal < rollout.count)
     backing_off = recovery.recorded | recovery.waits.keys()
+    if not untrusted:
+        failed = backing_off.union(restart.ordinal for restart in restarts)
+        rollout = renew_abandoned(rollout, state, availability.units, failed)
     may_complete = plan_startup(state)
     limits = find_limits(state, bounds)
     rollout = limit_updates(state, rollout, limits)

@@ -38,7 +38,11 @@ from kohort.apis.leaderworkerset.revision import (
     revision_data,
     same_revision,
 )
-from kohort.apis.leaderworkerset.set_revisions import list_templates, number_templates
+from kohort.apis.leaderworkerset.set_revisions import (
+    list_templates,
+    mark_given_up,
+    number_templates,
+)
 from kohort.apis.leaderworkerset.topology_losses import read_placement
 from kohort.apis.min_ready import read_min_ready
 from kohort.apis.ordinals import find_ordinal
@@ -103,6 +107,8 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     if is_behind(leader_set, list_templates(pods), lambda: number_templates(snapshot, uid)):
         drift = replace(drift, is_unseen=True)
     groups = judge_groups(groups, pods, leader_set, sets, drift)
+    if leader_set is not None:
+        groups = mark_given_up(groups, pods, leader_set, snapshot, list_keys(revisions))
     observed = Observed(
         groups=groups,
         progress=None if leader_set is None else _progress_of(leader_set, drift),

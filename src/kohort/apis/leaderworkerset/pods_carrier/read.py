@@ -10,6 +10,7 @@ the same name, no boundary is lowered: its group may be adopted, and serves unti
 from dataclasses import dataclass, replace
 
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.carriers.abandoned import mark_abandoned
 from kohort.apis.carriers.pods import Note, assume_progress, find_note, read_groups
 from kohort.apis.facts import Meta, Owner, PodFacts, Whole
 from kohort.apis.leaderworkerset import labels
@@ -63,6 +64,9 @@ def read(snapshot: Snapshot) -> Reading[PodMemory]:
     if note is not None:
         groups = judge_pods(groups, pods, (note.progress.target, key), list_keys(known))
     progress = _progress_of(note, known) if note else assume_progress(groups)
+    if progress is not None and progress.base:
+        revisions_held = {group.incarnation: group.revision for group in groups}
+        groups = mark_abandoned(groups, revisions_held, (progress.base, progress.target))
     if progress is not None and _has_left_over_leader(lws, pods):
         # Only the garbage collector or an orphaning delete tells whether their groups stay.
         progress = replace(progress, is_seen=False)
