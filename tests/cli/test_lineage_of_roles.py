@@ -35,7 +35,7 @@ def test_a_pod_of_a_role_belongs_to_instance_set_and_group(kohort: RunKohort):
     assert lines == [
         "  member    engine, number 0 of its instance",
         "  instance  1 of role engine",
-        "  group     0, revision 1",
+        "  revision  1",
         "  workload  rbg/own-rbg  RoleBasedGroup  ✓ ready",
         "  owners    RoleInstance/own-rbg-engine-1 → RoleInstanceSet/own-rbg-engine"
         " → RoleBasedGroup/own-rbg",
@@ -60,6 +60,7 @@ def test_a_pod_of_a_deployment_belongs_to_its_service(kohort: RunKohort, service
     found = json.loads(kohort("get", f"pod/{name}", "--up", "-o", "json").out)
     assert [each["reference"] for each in found["workloads"]] == ["isvc/own-isvc"]
     assert found["place"]["role"] == "engine"
+    assert found["isOneGroup"]
     replicas, _, _ = name.rpartition("-")
     assert found["owners"] == [
         f"ReplicaSet/{replicas}",

@@ -39,7 +39,8 @@ def check_parts(told: Told, kind: str, name: str, wanted: Expected) -> None:
     health = found["row"]["health"]
     assert (health["word"], health["reason"]) == (wanted.word, wanted.reason), found
     assert told.code == (4 if wanted.word in ("blocked", "broken", "stalled") else 0)
-    assert wanted.waits in found["waits"]
+    units = "instances" if found["row"]["isOneGroup"] else "groups"
+    assert wanted.waits.replace("groups", units) in found["waits"]
     assert found["since"].startswith(f"{HOUR}{wanted.since}")
     about = _check_members(found["on"], wanted)
     names = {"pod": about, "target": f"{kind}/{name}", "name": name}

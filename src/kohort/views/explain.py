@@ -150,7 +150,7 @@ def _count_waiting(picture: Picture) -> str:
     missing = report.wanted - report.wanted_ready
     if not missing and (lag := describe_lag(picture)):
         return lag
-    return f"{missing} of {report.wanted} {picture.units} are not ready"
+    return picture.describe_missing(report)
 
 
 def _find(picture: Picture, events: Sequence[Object], gangs: Sequence[str]) -> Iterator[Finding]:

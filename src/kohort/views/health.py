@@ -238,7 +238,8 @@ def _unplanned(picture: Picture) -> Health:
 
 def _ready(picture: Picture, decided: Plan) -> Health:
     report = decided.report
-    if report.rolled < report.wanted and picture.find_former_revision():
+    is_kept = report.rolled < report.wanted and not picture.is_one_group
+    if is_kept and picture.find_former_revision():
         kept = report.wanted - report.rolled
         message = (
             f"{kept} of {report.wanted} {picture.units} keep their revision: the partition says so"
@@ -249,8 +250,8 @@ def _ready(picture: Picture, decided: Plan) -> Health:
             what = f"{role.wanted - role.updated} of {role.wanted} instances of role {role.name}"
             message = f"{what} keep their revision: the partition says so"
             return Health(Word.READY, "PartitionReached", message, _since(picture))
-    message = f"all {report.wanted} {picture.units} are ready"
-    return Health(Word.READY, "", message, _since(picture))
+    wanted, _ = picture.count_units(report)
+    return Health(Word.READY, "", f"all {wanted} {picture.units} are ready", _since(picture))
 
 
 def _waiting_for(picture: Picture, decided: Plan) -> tuple[str, str]:
@@ -264,8 +265,9 @@ def _waiting_for(picture: Picture, decided: Plan) -> tuple[str, str]:
     if not missing and (lag := describe_lag(picture)):
         return "WaitingForReady", lag
     if not missing:
-        return "Progressing", f"all {report.wanted} {picture.units} are ready; the next step is due"
-    return "WaitingForReady", f"{missing} of {report.wanted} {picture.units} are not ready"
+        wanted, _ = picture.count_units(report)
+        return "Progressing", f"all {wanted} {picture.units} are ready; the next step is due"
+    return "WaitingForReady", picture.describe_missing(report)
 
 
 def describe_lag(picture: Picture) -> str:

@@ -58,6 +58,7 @@ class Lineage:
     place: MemberPlace
     workloads: tuple[Ancestor, ...]  # the innermost first
     owners: tuple[str, ...]  # KIND/NAME by owner references, the nearest first
+    is_one_group: bool = False  # the nearest workload is the only group, which has no number
 
 
 def list_places(picture: Picture) -> tuple[MemberPlace, ...]:
@@ -139,6 +140,7 @@ def trace_pod(pod: Object, pictures: Sequence[Picture], owners: Sequence[Object]
             Ancestor(p.reference, p.api.kind.name, p.name, judge(p)) for p in inner_first
         ),
         owners=tuple(f"{owner.get('kind')}/{name_of(owner)}" for owner in owners),
+        is_one_group=inner_first[0].is_one_group,
     )
 
 

@@ -64,12 +64,32 @@ class Picture:
     @property
     def units(self) -> str:
         """The noun for the units of this workload, such as groups or instances."""
-        return f"instances of role {self.role}" if self.role else "groups"
+        if self.role:
+            return f"instances of role {self.role}"
+        return "instances" if self.is_one_group else "groups"
+
+    @property
+    def is_one_group(self) -> bool:
+        """Whether the workload itself is the only group, so that people count its instances."""
+        return self.reading is not None and self.reading.workload.is_one_group
 
     def tell_group(self, ordinal: int) -> int | None:
         """The ordinal of a group; None where the workload itself is the only group."""
-        is_one = self.reading is not None and self.reading.workload.is_one_group
-        return None if is_one else ordinal
+        return None if self.is_one_group else ordinal
+
+    def count_units(self, report: Report) -> tuple[int, int]:
+        """How many units a plan's report wants, and how many of these are ready."""
+        if self.role or not self.is_one_group:
+            return report.wanted, report.wanted_ready
+        counts = report.roles.values()
+        return sum(c.wanted for c in counts), sum(min(c.ready, c.wanted) for c in counts)
+
+    def describe_missing(self, report: Report) -> str:
+        """How many units of a plan's report are not ready."""
+        wanted, ready = self.count_units(report)
+        if wanted == ready:
+            return f"all {wanted} {self.units} are ready, and others are still to go"
+        return f"{wanted - ready} of {wanted} {self.units} are not ready"
 
     @property
     def stuck(self) -> tuple[Trouble, ...]:

@@ -61,6 +61,7 @@ class ReplayStep:
     actions: tuple[str, ...]  # the actions of the operator at that time
     added: tuple[str, ...]  # what this version would decide beside that
     dropped: tuple[str, ...]  # what this version would not decide
+    is_one_group: bool = False  # the workload is the only group, so its group has no number
 
 
 def list_steps(replayed: Iterable[Replayed]) -> list[ReplayStep]:
@@ -116,6 +117,7 @@ def make_step(number: int, each: Replayed) -> ReplayStep:
         entry.actions,
         tuple(_describe(decision, entry.workload) for decision in each.added),
         tuple(_describe(decision, entry.workload) for decision in each.dropped),
+        entry.workload.is_one_group,
     )
 
 
@@ -159,6 +161,8 @@ def _see_role(role: RoleInstances) -> SeenRole:
 def _describe(decision: Decision, workload: Workload) -> str:
     if decision.verb == WAIT:
         return f"wait, {decision.about}: {decision.why}"
+    if decision.verb == "allow" and workload.is_one_group:
+        return "allow the new revision"
     if decision.verb == "allow":
         return f"allow {decision.about}"
     which = ", ".join(map(str, decision.ordinals))

@@ -20,7 +20,7 @@ class Resident:
     namespace: str
     pod: str
     workload: str  # as ``-o name`` writes it
-    group: int
+    group: int | None  # None: the workload is the only group
     gang: str = ""  # the name of its gang; empty: it is placed by itself
 
 
@@ -43,7 +43,8 @@ def list_residents(pictures: Iterable[Picture], dialects: Sequence[Dialect]) -> 
         for group in picture.reading.observed.groups:
             for member in group.members:
                 gang = gangs.get(member.name, "")
-                yield Resident(picture.namespace, member.name, workload, group.ordinal, gang)
+                ordinal = picture.tell_group(group.ordinal)
+                yield Resident(picture.namespace, member.name, workload, ordinal, gang)
 
 
 def _find_gangs(picture: Picture, dialects: Sequence[Dialect]) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,7 @@ class Row:
     carrier: str
     role: str = ""  # the role whose instances are counted; empty: groups are counted
     roles: tuple[RoleLine, ...] = ()  # those that roll by themselves
+    is_one_group: bool = False  # the workload is the only group, so its group has no number
 
 
 def make_row(picture: Picture) -> Row:
@@ -51,6 +52,7 @@ def make_row(picture: Picture) -> Row:
         carrier=verbs.carrier_of(picture.root, settings) if verbs else "",
         role=picture.role,
         roles=list_role_lines(picture),
+        is_one_group=picture.is_one_group,
     )
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from kohort.cluster.objects import Object, find_condition, metadata_of
-from kohort.model.observed import Instance
+from kohort.model.observed import Group, Instance
 from kohort.model.units import Phase
 from kohort.views.ages import find_time
 from kohort.views.health import judge
@@ -94,8 +94,15 @@ def list_units(picture: Picture) -> Iterable[UnitNow]:
             yield _read_unit(picture, f"group {group.ordinal}", group)
         for held in named:
             for instance in held.instances:
-                name = f"group {group.ordinal}, {held.role} {instance.ordinal}"
+                name = _name_instance(picture, group, held.role, instance)
                 yield _read_unit(picture, name, instance)
+
+
+def _name_instance(picture: Picture, group: Group, role: str, instance: Instance) -> str:
+    """An instance as a lane names it; a role that its workload is by itself has no name."""
+    if not picture.is_one_group:
+        return f"group {group.ordinal}, {role} {instance.ordinal}"
+    return f"{'instance' if role == picture.name else role} {instance.ordinal}"
 
 
 def _read_unit(picture: Picture, name: str, unit: Instance) -> UnitNow:

@@ -10,6 +10,8 @@ from kohort.apis.api import Api
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.apis.rolebasedgroup.single_role.api import ROLE_INSTANCE_SET
 from kohort.cli.render.explanations import write_explanation
+from kohort.cluster.kinds import POD
+from kohort.cluster.objects import Object
 from kohort.simulator.stages import PULL_ERROR
 from kohort.views.explain import explain
 from kohort.views.picture import Picture, take_picture
@@ -20,15 +22,21 @@ ROLES = "/spec/roles"
 RECREATE = {"type": "RecreatePod", "maxUnavailable": 1}
 
 
-def take_view(lab: GroupLab, api: Api) -> Picture:
+def take_view(lab: GroupLab, api: Api, **pods: Object) -> Picture:
+    """The workload; ``pods`` are fields that all its pods have instead of theirs."""
     children = {
         watched.kind: [orjson.dumps(found) for found in lab.all(watched.kind)]
         for watched in api.watched
         if watched.is_needed
     }
+    children[POD] = [orjson.dumps(_merge(pod, pods)) for pod in lab.all(POD)]
     (root,) = lab.all(api.kind)
     (sample,) = gather(api, [orjson.dumps(root)], children)
     return take_picture(api, sample, lab.clock.now())
+
+
+def _merge(pod: Object, fields: Object) -> Object:
+    return {**pod, **{name: {**pod[name], **value} for name, value in fields.items()}}
 
 
 def describe(lab: GroupLab, api: Api) -> str:

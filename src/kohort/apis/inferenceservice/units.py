@@ -53,6 +53,7 @@ def read_workload(snapshot: Snapshot, plan: ServicePlan, existing: Existing) -> 
         is_leaving=is_leaving(snapshot.root),
         reach=Reach.ANY,
         has_rollout=False,
+        is_one_group=True,
     )
 
 

@@ -60,7 +60,7 @@ def _read(name: str) -> bytes:
 
 def _print(steps: "list[ReplayStep]", is_stepwise: bool) -> None:
     for step in steps:
-        show(*_write(step))
+        show(*write_step(step))
         is_last = step.number == len(steps)
         if is_stepwise and not is_last and _wait_for_key() == "q":
             return
@@ -75,11 +75,11 @@ def _wait_for_key() -> str:
     return line.strip() if line else "q"
 
 
-def _write(step: "ReplayStep") -> list[str]:
+def write_step(step: "ReplayStep") -> list[str]:
+    """The lines of one step."""
     head = f"{step.number:>4}  {step.at}  {step.kind} {step.name}"
-    counts = f"groups {step.ready}/{step.wanted} ready, {step.updated} updated, {step.groups} exist"
-    lines = [f"{head}   {counts}"]
-    lines += [f"        saw      {_write_seen(seen)}" for seen in step.seen]
+    lines = [f"{head}   {_write_counts(step)}"]
+    lines += [f"        saw      {_write_seen(seen, step)}" for seen in step.seen]
     lines += [f"        decided  {text}" for text in step.decisions] or ["        decided  nothing"]
     lines += [f"        did      {text}" for text in step.actions]
     lines += [f"      + now      {text}" for text in step.added]
@@ -87,15 +87,22 @@ def _write(step: "ReplayStep") -> list[str]:
     return lines
 
 
-def _write_seen(seen: "SeenGroups") -> str:
+def _write_counts(step: "ReplayStep") -> str:
+    if step.is_one_group:
+        return f"{'' if step.ready else 'not '}ready, {'' if step.updated else 'not '}updated"
+    return f"groups {step.ready}/{step.wanted} ready, {step.updated} updated, {step.groups} exist"
+
+
+def _write_seen(seen: "SeenGroups", step: "ReplayStep") -> str:
     is_one = seen.first == seen.last
-    which = f"group {seen.first}" if is_one else f"groups {seen.first}-{seen.last}"
+    which = f"group {seen.first} " if is_one else f"groups {seen.first}-{seen.last} "
+    which = "" if step.is_one_group else which
     revision = f"revision {seen.revision}" if seen.revision else "several revisions"
     is_old = " (old)" if seen.revision and not seen.is_target else ""
     each = "" if is_one else " each"
     members = f"{seen.members_ready}/{seen.members} members{each} ready"
     roles = "".join(f", {r.role} {r.ready}/{r.wanted} ready" for r in seen.roles)
-    return f"{which} {seen.phase.value}, {revision}{is_old}, {members}{roles}"
+    return f"{which}{seen.phase.value}, {revision}{is_old}, {members}{roles}"
 
 
 REPLAY = Command(_make_parser, _run)

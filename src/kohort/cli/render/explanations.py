@@ -120,13 +120,15 @@ def _write_rules(rules: Rules) -> str:
     return ", ".join(parts)
 
 
-def write_history(history: Sequence[HistoryLine], now: datetime) -> list[str]:
+def write_history(
+    history: Sequence[HistoryLine], now: datetime, *, is_one_group: bool = False
+) -> list[str]:
     """One line for each revision, with what changed first."""
-    rows = [("REVISION", "GROUPS", "SERVED", "AGE", "CHANGE")]
+    rows = [("REVISION", *(() if is_one_group else ("GROUPS",)), "SERVED", "AGE", "CHANGE")]
     rows += [
         (
             f"{line.number}{' (wanted)' if line.is_target else ''}",
-            str(line.groups),
+            *(() if is_one_group else (str(line.groups),)),
             "yes" if line.has_served else "no",
             write_age(line.created, now),
             _summarise(line),
@@ -164,7 +166,7 @@ def write_pod_explanation(told: PodExplanation, now: datetime, paint: Paint = pl
         word, style = "! stuck", RED
     age = write_age(told.since, now)
     row = told.workload
-    group = "" if told.group is None else f" of group {told.group}"
+    unit, group = ("instance", "") if told.group is None else ("group", f" of group {told.group}")
     place = f"{told.role}{group} of {row.kind} {row.name}, revision {told.revision}"
     since = f"{age} ({write_time(told.since)})" if told.since else ""
     waits = "nothing: it serves"
@@ -172,7 +174,7 @@ def write_pod_explanation(told: PodExplanation, now: datetime, paint: Paint = pl
         container = f" (container {trouble.container})" if trouble.container else ""
         waits = f"{trouble.reason}: {trouble.details}{container}"
     parts: dict[str, Sequence[str]] = {
-        "is": (place if told.is_current else f"{place}; a leftover of an earlier group",),
+        "is": (place if told.is_current else f"{place}; a leftover of an earlier {unit}",),
         "node": (told.node or "none yet",),
         "waits": (waits,),
         "events": tuple(write_event(event, now) for event in told.events),

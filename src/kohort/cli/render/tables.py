@@ -31,10 +31,14 @@ def write_counts(row: Row) -> str:
     """How far a workload is; nothing of one that has neither groups nor revisions."""
     if not row.wanted and not row.revision:
         return ""
+    title = f"revision {row.revision}" if row.revision else "updated"
+    if row.is_one_group and not row.role:
+        wanted = sum(role.wanted for role in row.roles)
+        ready = sum(min(role.ready, role.wanted) for role in row.roles)
+        updated = sum(min(role.updated, role.wanted) for role in row.roles)
+        return f"instances {ready}/{wanted} ready   {title} ({updated}/{wanted})"
     units = f"role {row.role}: instances" if row.role else "groups"
-    ready = f"{units} {row.ready}/{row.wanted} ready"
-    updated = f"revision {row.revision}" if row.revision else "updated"
-    return f"{ready}   {updated} ({row.updated}/{row.wanted})"
+    return f"{units} {row.ready}/{row.wanted} ready   {title} ({row.updated}/{row.wanted})"
 
 
 def write_roles(row: Row) -> str:

@@ -62,19 +62,20 @@ def write_spread(spread: Spread, now: datetime, paint: Paint = plain) -> list[st
         lines.append(f"  {'widest':<10}{_width(spread.widest)}")
     for group in spread.groups:
         lines.append("")
-        lines.extend(_group(group, paint))
+        name = "" if spread.row.is_one_group else f"group {group.ordinal}   "
+        lines.extend(_group(group, name, paint))
     return lines
 
 
-def _group(group: GroupSpread, paint: Paint) -> Iterator[str]:
+def _group(group: GroupSpread, name: str, paint: Paint) -> Iterator[str]:
     placed = group.size - len(group.waiting) - len(group.homeless)
     if group.width is None:
-        yield f"  group {group.ordinal}   no member has a node"
+        yield f"  {name}no member has a node"
     else:
         width = _width(group.width)
         warning = f"   {paint('! wider than asked for', RED)}" if group.is_too_wide else ""
         assigned = f"{min(placed, group.size)} of {count(group.size, 'member')}"
-        yield f"  group {group.ordinal}   {assigned} within {width}{warning}"
+        yield f"  {name}{assigned} within {width}{warning}"
     rows = list(_spots(group.spots, 0))
     yield from (f"    {line}" for line in (align(rows) if rows else ()))
     if group.waiting:

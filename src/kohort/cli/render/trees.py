@@ -53,35 +53,37 @@ def _roles(tree: Tree) -> list[str]:
 def _groups(tree: Tree, now: datetime, paint: Paint) -> Iterator[str]:
     if not tree.groups:
         return
-    cells = [_group_cells(group) for group in tree.groups]
+    is_one = tree.row.is_one_group
+    cells = [_group_cells(group, is_one) for group in tree.groups]
     for group, line in zip(tree.groups, align(cells), strict=True):
         symbol = mark_phase(group.phase, group.is_stuck, paint)[0]
         yield f"  {line.replace('?', symbol, 1)}"
-        yield from _members(group, now, paint)
+        yield from _members(group, is_one, now, paint)
 
 
-def _group_cells(group: GroupLine) -> tuple[str, ...]:
+def _group_cells(group: GroupLine, is_one_group: bool) -> tuple[str, ...]:
     several = group.first != group.last
     place = f"groups {group.first}{_TO}{group.last}" if several else f"group  {group.first}"
     members = count(group.members, "member")
     if group.lines and group.members_ready < group.members:
         members = f"{members}, {group.members_ready} ready"
-    return place, f"? {group.phase}", f"revision {group.revision}", members
+    name = () if is_one_group else (place,)
+    return *name, f"? {group.phase}", f"revision {group.revision}", members
 
 
-def _members(group: GroupLine, now: datetime, paint: Paint) -> Iterator[str]:
+def _members(group: GroupLine, is_one_group: bool, now: datetime, paint: Paint) -> Iterator[str]:
     if not group.lines:
         return
-    cells = [_member_cells(line, now) for line in group.lines]
+    cells = [_member_cells(line, is_one_group, now) for line in group.lines]
     for member, line in zip(group.lines, align(cells), strict=True):
         is_stuck = member.trouble is not None and member.trouble.is_stuck
         yield f"    {mark_phase(member.phase, is_stuck, paint)[0]} {line}"
 
 
-def _member_cells(line: MemberLine, now: datetime) -> tuple[str, ...]:
+def _member_cells(line: MemberLine, is_one_group: bool, now: datetime) -> tuple[str, ...]:
     reason = line.trouble.reason if line.trouble else ""
     if not line.is_current:
-        reason = "leftover of an earlier group"
+        reason = f"leftover of an earlier {'instance' if is_one_group else 'group'}"
     return line.name, line.role, line.node or "-", write_age(line.created, now), reason
 
 
@@ -104,7 +106,10 @@ def write_lineage(lineage: Lineage, paint: Paint = plain) -> list[str]:
     if place.group is not None:
         revision = f", revision {place.revision}" if place.revision else ""
         leftover = "" if place.is_current else "; a leftover of an earlier one"
-        add("group", f"{place.group}{revision}{leftover}")
+        if lineage.is_one_group:
+            add("revision", f"{place.revision}{leftover}")
+        else:
+            add("group", f"{place.group}{revision}{leftover}")
     for number, workload in enumerate(lineage.workloads):
         health = mark_word(workload.health.word, paint)
         title = "workload" if number == 0 else "owned by"

@@ -184,6 +184,9 @@ def choose_places(picture: Picture, arguments: argparse.Namespace) -> tuple[Memb
     if arguments.group is not None:
         known = sorted({p.group for p in places if p.group is not None})
         places = tuple(p for p in places if p.group == arguments.group)
+        if not places and picture.is_one_group:
+            kind = picture.api.kind.name
+            raise Failure(f"a {kind} is one group; leave out --group {arguments.group}")
         if not places:
             raise Failure(
                 f"{picture.reference} has no members in group {arguments.group}; "

@@ -33,11 +33,15 @@ function makeLines(title, lines, make = (text) => text) {
   return [h("dt", {}, title), h("dd", {}, h("ul", {}, lines.map((line) => h("li", {}, make(line)))))];
 }
 
-function makeSeen(seen) {
-  const name = seen.first === seen.last ? `group ${seen.first}` : `groups ${seen.first}–${seen.last}`;
+function nameSeen(seen, step) {
+  if (step.isOneGroup) return "";
+  return seen.first === seen.last ? `group ${seen.first} ` : `groups ${seen.first}–${seen.last} `;
+}
+
+function makeSeen(seen, step) {
   const revision = seen.revision ? `revision ${seen.revision}${seen.isTarget ? "" : ", old"}` : "several revisions";
   const each = seen.first === seen.last ? "" : " in each";
-  return [word(seen.phase), ` ${name} `,
+  return [word(seen.phase), ` ${nameSeen(seen, step)}`,
     h("span", { class: "quiet" }, `${revision}; ${seen.membersReady}/${seen.members} members ready${each}`),
     seen.roles.length
       ? h("ul", {}, seen.roles.map((role) => h("li", {},
@@ -54,10 +58,11 @@ function makeStep({ step, moment, href }) {
   return [
     h("h2", { id: "step-title" }, `${step.name} `, h("span", { class: "quiet" }, step.kind)),
     h("p", { class: "facts" }, `${new Date(moment.at).toLocaleString()}   `, age(moment.at), " ago   ",
-      `${step.ready}/${step.wanted} ready   ${step.updated}/${step.wanted} updated   ${step.groups} exist   `,
+      step.isOneGroup ? `${step.ready ? "" : "not "}ready, ${step.updated ? "" : "not "}updated   `
+        : `${step.ready}/${step.wanted} ready   ${step.updated}/${step.wanted} updated   ${step.groups} exist   `,
       href ? h("a", { href }, "as it is now") : h("span", { class: "quiet" }, "it does not exist any more")),
     h("dl", { class: "why" },
-      h("dt", {}, "saw"), h("dd", {}, step.seen.length ? h("ul", {}, step.seen.map((seen) => h("li", {}, makeSeen(seen)))) : "no group"),
+      h("dt", {}, "saw"), h("dd", {}, step.seen.length ? h("ul", {}, step.seen.map((seen) => h("li", {}, makeSeen(seen, step)))) : "no group"),
       step.decisions.length ? makeLines("decided", step.decisions, makeDecision) : [h("dt", {}, "decided"), h("dd", {}, "nothing")],
       makeLines("did", step.actions),
       makeLines("this version would also", step.added, makeDecision),

@@ -47,7 +47,7 @@ function makeLine({ namespace, workload, name, group, gang, pods, gpus }, store)
   const suffix = `${count(pods, "pod")}, ${count(gpus, "GPU")}`;
   if (!workload) return h("li", {}, `${name}   `, h("span", { class: "quiet" }, suffix));
   const [resource, own] = workload.split("/"), told = store.nameOf(resource.split(".")[0], own);
-  return h("li", {}, h("a", { href: hrefOf(`${resource}/${namespace || "_"}/${own}`) }, told), ` group ${group}   `,
+  return h("li", {}, h("a", { href: hrefOf(`${resource}/${namespace || "_"}/${own}`) }, told), group === null ? "   " : ` group ${group}   `,
     h("span", { class: "quiet" }, suffix, gang ? `, gang ${gang}` : ""));
 }
 

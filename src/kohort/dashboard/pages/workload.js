@@ -77,12 +77,12 @@ function groupMembers(lines) {
   return roles;
 }
 
-function makeMember(member) {
+function makeMember(member, unit) {
   const trouble = member.trouble;
   return h("li", { class: "member", tabindex: "-1", "data-line": member.name, "data-key": member.name },
     word(member.phase), " ", h("span", { class: "member-name" }, member.name), " ",
     h("span", { class: "quiet" }, `${member.role}   ${member.node || "no node"}   `, age(member.created)),
-    member.isCurrent ? null : h("span", { class: "quiet" }, "   a leftover of an earlier group"),
+    member.isCurrent ? null : h("span", { class: "quiet" }, `   a leftover of an earlier ${unit}`),
     trouble ? h("div", { class: "waits" }, reason(trouble.reason), `: ${trouble.message}`) : null);
 }
 
@@ -91,24 +91,32 @@ function summarize(members) {
   return `${count(members.length, "member")}, ${ready} ready`;
 }
 
-function makeInstance(role, ordinal, members, folds, group) {
+// The instances of one role, each with its members.
+function makeInstances(role, instances, folds, group, unit) {
+  return [...instances].map(([ordinal, members]) => makeInstance(role, ordinal, members, folds, group, unit));
+}
+
+function makeInstance(role, ordinal, members, folds, group, unit) {
   const phase = members.find((member) => member.phase !== "ready")?.phase || "ready";
   const key = `${group}/${role}/${ordinal}`;
   return h("li", {}, folds.make(key, phase !== "ready",
     [word(phase), ` ${role} ${ordinal}   `, h("span", { class: "quiet" }, summarize(members))],
-    h("ul", {}, members.map(makeMember))));
+    h("ul", {}, members.map((member) => makeMember(member, unit)))));
 }
 
-function makeRoles(group, lines, folds) {
-  const roles = groupMembers(lines);
-  if (roles.size === 1 && roles.has("")) return h("ul", {}, lines.map(makeMember));
+// A role that has the name of its workload was named by nobody.
+function makeRoles(group, lines, folds, row) {
+  const roles = groupMembers(lines), unit = row.isOneGroup ? "instance" : "group";
+  if (roles.size === 1 && roles.has("")) return h("ul", {}, lines.map((line) => makeMember(line, unit)));
+  if (row.isOneGroup && roles.size === 1 && roles.has(row.name)) {
+    return h("ul", {}, makeInstances("instance", roles.get(row.name), folds, group, unit));
+  }
   return h("ul", {}, [...roles].map(([role, instances]) => {
     const all = [...instances.values()].flat();
     const isMoving = all.some((member) => member.phase !== "ready");
-    const inner = [...instances].map(([ordinal, members]) => makeInstance(role, ordinal, members, folds, group));
     return h("li", {}, folds.make(`${group}/${role}`, isMoving,
       [`role ${role}   `, h("span", { class: "quiet" }, `${count(instances.size, "instance")}, ${summarize(all)}`)],
-      h("ul", {}, inner)));
+      h("ul", {}, makeInstances(role, instances, folds, group, unit))));
   }));
 }
 
@@ -128,14 +136,25 @@ class Folds {
 
 function makeTree(tree, folds) {
   if (!tree.groups.length) return [h("p", { class: "quiet" }, "It has no groups.")];
+  if (tree.row.isOneGroup) return tree.groups.map((group) => makeOnlyGroup(group, folds, tree.row));
   return [h("ul", { class: "tree" }, tree.groups.map((group) => {
     const name = group.first === group.last ? `group ${group.first}` : `groups ${group.first}–${group.last}`;
-    const title = [word(group.phase), ` ${name}   `,
-      h("span", { class: "quiet" }, `revision ${group.revision}   ${group.membersReady}/${group.members} members ready`),
-      group.isStuck ? h("span", { class: "word blocked" }, " ! stuck") : null];
-    return h("li", {}, folds.make(name, group.phase !== "ready" || tree.groups.length === 1, title,
-      makeRoles(name, group.lines, folds)));
+    return h("li", {}, folds.make(name, group.phase !== "ready" || tree.groups.length === 1,
+      makeGroupTitle(group, ` ${name}   `), makeRoles(name, group.lines, folds, tree.row)));
   }))];
+}
+
+function makeGroupTitle(group, name) {
+  return [word(group.phase), name,
+    h("span", { class: "quiet" }, `revision ${group.revision}   ${group.membersReady}/${group.members} members ready`),
+    group.isStuck ? h("span", { class: "word blocked" }, " ! stuck") : null];
+}
+
+// The roles of a workload that is its only group stand under it themselves.
+function makeOnlyGroup(group, folds, row) {
+  const roles = makeRoles("", group.lines, folds, row);
+  roles.classList.add("tree");
+  return [h("p", {}, makeGroupTitle(group, "   ")), roles];
 }
 
 function makeManifest(change) {
@@ -242,6 +261,7 @@ export class WorkloadPage {
     why.element.classList.toggle("help", needsHelp(page.tree.row.health.word));
     this.timeline.draw(page.timeline);
     this.steps.draw(page);
+    tree.element.querySelector("h2").textContent = page.tree.row.isOneGroup ? "Roles" : "Groups";
     show(tree.body, page.tree, (value) => makeTree(value, this.folds));
     show(manifest.body, page.manifest, makeManifest);
     show(history.body, page.history, makeHistory);

@@ -35,7 +35,7 @@ class ResidentLine:
     namespace: str
     workload: str  # as ``-o name`` writes it; empty: the pod belongs to none
     name: str  # of the pod that belongs to none
-    group: int
+    group: int | None  # None: the workload is the only group
     gang: str
     pods: int
     gpus: int
@@ -139,7 +139,7 @@ def _show_host(host: Host, owners: Owners, *, is_failed: bool, wish: NodesWish) 
 
 def _gather(host: Host, owners: Owners) -> list[list[Guest]]:
     """The pods of a node, group by group."""
-    groups: dict[tuple[str, str, int] | tuple[str, str], list[Guest]] = {}
+    groups: dict[tuple[str, str, int | None] | tuple[str, str], list[Guest]] = {}
     for guest in host.pods:
         own = (guest.namespace, guest.name)
         found = owners.get(own)

@@ -63,7 +63,7 @@ async def _list(arguments: argparse.Namespace) -> int:
         shown = [{**to_plain(history[0]), "template": content}] if revision else history
         print(write_value(shown, arguments.output))
         return Exit.DONE
-    show(*write_history(history, picture.now))
+    show(*write_history(history, picture.now, is_one_group=picture.is_one_group))
     if revision is not None:
         show(*(f"  {change}" for change in history[0].changes))
         print(f"\n{write_value(content, 'yaml')}")
