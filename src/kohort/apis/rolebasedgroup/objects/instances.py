@@ -6,7 +6,7 @@ ordinal of the last, and loses the ordinals on an in-place update. We copy the t
 instance, and create and update with the same function.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import orjson
 
@@ -41,6 +41,28 @@ def make_stateless_instance(instance_set: Object, identity: str, revision: str) 
         labels.LIFECYCLE_STATE: "Normal",
     }
     return _make(instance_set, name, names.short_revision(revision), marks, {})
+
+
+def list_templates(instance: Object) -> Iterator[Object]:
+    """
+    The templates that an instance may have been made from.
+
+    Its own labels are taken out of its components; a template may name the policy of readiness that
+    an instance has anyway.
+    """
+    spec = as_map(instance.get("spec"))
+    components = [_unmark(each) for each in as_objects(spec.get("components"))]
+    template = {**spec, "components": components}
+    yield {key: value for key, value in template.items() if key != "readyPolicy"}
+    yield template
+
+
+def _unmark(component: Object) -> Object:
+    template = as_map(component.get("template"))
+    own = (labels.INSTANCE_INDEX, labels.SET_POD_NAME)
+    marks = {key: value for key, value in labels_of(template).items() if key not in own}
+    metadata = {**as_map(template.get("metadata")), "labels": marks}
+    return {**component, "template": {**template, "metadata": metadata}}
 
 
 def _make(

@@ -99,7 +99,13 @@ ROLE_INSTANCE_SET = Api(
     watched=(
         Watched(POD, read_pod, _PODS, _set_of_pod),
         Watched(labels.INSTANCE, read_facts, _NO_GROUP, _set_of_instance),
-        Watched(CONTROLLER_REVISION, _read_revision, _REVISIONS, _set_of_revision),
+        Watched(
+            CONTROLLER_REVISION,
+            _read_revision,
+            _REVISIONS,
+            _set_of_revision,
+            is_remembered=True,
+        ),
         Watched(NODE, read_node),
     ),
     members=POD,
@@ -133,6 +139,7 @@ ROLE_INSTANCE = Api(
             _read_revision,
             f"{labels.INSTANCE_NAME},{_REVISIONS}",
             _instance_of,
+            is_remembered=True,
         ),
         Watched(NODE, read_node),
     ),

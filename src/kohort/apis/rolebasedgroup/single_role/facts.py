@@ -18,6 +18,7 @@ from kohort.apis.gojson import drop_nulls
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.group_facts import read_failures_of, sort_revisions
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts, read_facts
+from kohort.apis.rolebasedgroup.lost_revisions import find_lost
 from kohort.apis.rolebasedgroup.objects.ports import ROLE_SCOPED
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.port_claims import list_claims, list_holders
@@ -79,7 +80,8 @@ def find_facts(snapshot: Snapshot) -> GroupFacts:
         "spec": root.get("spec"),
         "status": {"currentRevision": status.get("currentRevision")},
     }
-    revisions = sorted(found.raw for found in snapshot.all(CONTROLLER_REVISION))
+    stored = (*snapshot.all(CONTROLLER_REVISION), *find_lost(add_root(snapshot)))
+    revisions = sorted(found.raw for found in stored)
     raw = orjson.dumps(body)
     if ROLE_SCOPED.encode() not in raw:
         return _make_facts(_Inputs(raw, tuple(revisions)))

@@ -14,6 +14,7 @@ from kohort.apis.drift.restores import adopt
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
+from kohort.apis.rolebasedgroup.lost_revisions import make_again
 from kohort.apis.rolebasedgroup.objects.ports import is_port
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
@@ -83,6 +84,8 @@ def _actions(
         return
     gangs = GangActions(_without_gang(snapshot), reading, plan)
     extras = PodExtras(snapshot, reading)
+    # What is asked for now is stored under a new number, whether or not it was lost.
+    yield from make_again(add_root(snapshot), () if role.is_stored else (role.target,))
     numbered = tuple(_number_anew(sets, role))
     yield from numbered or sets.store_role(role)
     yield from _store_ports(snapshot, role, kind)
