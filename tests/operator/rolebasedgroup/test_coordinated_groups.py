@@ -3,13 +3,15 @@
 from typing import Any
 
 import orjson
-from group_lab import GroupLab, group, standalone, start
+import pytest
+from group_lab import GroupLab, group, standalone, start, template
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.apiserver.api.requests import PatchBody, WriteOptions
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object, name_of, owner_reference
+from kohort.cluster.objects import Object, is_true, name_of, owner_reference
 from kohort.cluster.port import PatchType
+from kohort.simulator.stages import PREFIX
 
 WIDE = {"rolloutStrategy": {"rollingUpdate": {"maxUnavailable": 4}}}
 
@@ -77,6 +79,25 @@ async def test_roles_grow_in_step(lab: GroupLab):
         widest = max(widest, abs(len(lab.pods("prefill")) - len(lab.pods("decode"))))
         assert lab.clock.elapsed() < 600
     assert widest <= 1
+
+
+@pytest.mark.parametrize("progression", ["OrderScheduled", "OrderReady"])
+async def test_roles_grow_again_when_what_they_have_is_as_far_as_asked(
+    lab: GroupLab, progression: str
+):
+    """Instances need a minute to be ready."""
+    scaling = {"scaling": {"maxSkew": "33%", "progression": progression}}
+    await lab.apply(policy(scaling, "prefill", "decode"))
+    slow = {**template(), "metadata": {"annotations": {f"{PREFIX}ready-after": "60s"}}}
+    pattern = {"standalonePattern": {"template": slow}}
+    await start(lab, standalone("prefill", 1, **pattern), standalone("decode", 1, **pattern))
+    for index in (0, 1):
+        await lab.set_field(f"/spec/roles/{index}/replicas", 3)
+    await lab.until(lambda: any(name.endswith("-2") for name in lab.pods()))
+    second = [lab.pods()[f"x-{role}-1"] for role in ("prefill", "decode")]
+    is_awaited = progression == "OrderReady"
+    assert [is_true(pod, "Ready") for pod in second] == [is_awaited, is_awaited]
+    await lab.until(lambda: lab.is_done() and len(lab.pods()) == 6)
 
 
 async def test_an_order_updates_the_first_role_before_the_second(lab: GroupLab):

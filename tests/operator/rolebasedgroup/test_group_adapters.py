@@ -93,9 +93,21 @@ async def test_replicas_that_an_adapter_holds_are_not_changed_in_the_group(lab: 
     await lab.until(lambda: lab.is_done() and len(lab.pods("router")) == 3)
 
 
-async def test_an_adapter_goes_when_its_role_wants_none(lab: GroupLab):
+ADAPTER = "/spec/roles/0/scalingAdapter"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"op": "replace", "path": f"{ADAPTER}/enable", "value": False},
+        {"op": "remove", "path": f"{ADAPTER}/enable"},
+        {"op": "remove", "path": ADAPTER},
+    ],
+    ids=["false", "not said", "removed"],
+)
+async def test_an_adapter_goes_when_its_role_wants_none(lab: GroupLab, change: Object):
     await start(lab, standalone("router", 1, **SCALED), standalone("other", 1, **SCALED))
-    await lab.set_field("/spec/roles/0/scalingAdapter/enable", False)
+    await lab.edit("x", change, kind=KIND)
     await lab.until(lambda: [a["metadata"]["name"] for a in lab.all(labels.ADAPTER)] == ["x-other"])
     await lab.edit("x", {"op": "remove", "path": "/spec/roles/1"}, kind=KIND)
     await lab.until(lambda: not lab.all(labels.ADAPTER))

@@ -76,6 +76,9 @@ class TestScale:
         await lab.edit("x", {"op": "remove", "path": "/spec/roles/0"}, kind=KIND)
         await lab.until(lambda: lab.is_done() and not lab.pods("engine"))
         assert [r["name"] for r in lab.status()["roleStatuses"]] == ["router"]
+        assert [name_of(each) for each in lab.all(labels.INSTANCE_SET)] == ["x-router"]
+        services = sorted(name_of(each) for each in lab.all(kinds.SERVICE))
+        assert services == ["kubernetes", "s-x-router"]
 
 
 class TestInPlace:

@@ -4,7 +4,8 @@ from group_lab import GroupLab, group, standalone, start, template
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.cluster.kinds import CONFIG_MAP
-from kohort.cluster.objects import Object, annotations_of, name_of
+from kohort.cluster.objects import Object, annotations_of, is_true, name_of
+from kohort.simulator.stages import PREFIX
 
 
 async def test_a_role_begins_when_the_one_that_it_depends_on_is_ready(lab: GroupLab):
@@ -89,3 +90,22 @@ async def test_a_component_starts_after_those_that_it_names(lab: GroupLab):
     assert all("leader" in name for name in lab.pods())
     await lab.until(lab.is_done)
     assert sorted(lab.pods()) == ["x-pd-0-leader-0", "x-pd-0-leader-1", "x-pd-0-router-0"]
+
+
+async def test_a_component_starts_when_all_that_it_names_are_ready(lab: GroupLab):
+    """Leaders are ready long before workers."""
+    router = component("router", after='leader", "worker')
+    slow = {"annotations": {f"{PREFIX}ready-after": "20s"}}
+    worker = {**component("worker", 2), "template": {**template(), "metadata": slow}}
+    await lab.apply(group(components(router, component("leader"), worker)))
+    others: list[Object] = []
+    while not others:
+        await lab.run(0.25)
+        pods = lab.pods()
+        if pods.pop("x-pd-0-router-0", None):
+            others = list(pods.values())
+        assert lab.clock.elapsed() < 600
+    assert len(others) == 3
+    # Their gate closes again at once, until the router is ready, too.
+    assert all(is_true(pod, "ContainersReady") for pod in others)
+    await lab.until(lab.is_done)

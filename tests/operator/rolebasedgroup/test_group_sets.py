@@ -8,6 +8,8 @@ from set_lab import CHILD, IMAGE, KIND, SetLab, group_set, start_set
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.apiserver.api.requests import PatchBody, WriteOptions
+from kohort.cluster.kinds import NODE
+from kohort.cluster.node_labels import RACK
 from kohort.cluster.objects import annotations_of, is_true, labels_of, name_of
 from kohort.cluster.port import PatchType
 
@@ -40,10 +42,13 @@ class TestUpstreamCases:
         assert lab.uids() == {"x-0-router-0": before["x-0-router-0"]}
 
     async def test_exclusive_topology(self, lab: SetLab):
-        key = {labels.EXCLUSIVE_TOPOLOGY: "kubernetes.io/hostname"}
-        await start_set(lab, annotations=key)
-        for child in lab.children().values():
-            assert annotations_of(child)[labels.EXCLUSIVE_TOPOLOGY] == "kubernetes.io/hostname"
+        await start_set(lab, standalone(replicas=3), annotations={labels.EXCLUSIVE_TOPOLOGY: RACK})
+        racks = {name_of(node): labels_of(node)[RACK] for node in lab.all(NODE)}
+        places: dict[str, set[str]] = {name: set() for name in lab.children()}
+        for pod in lab.pods().values():
+            places[labels_of(pod)[labels.GROUP_NAME]].add(racks[pod["spec"]["nodeName"]])
+        assert [len(found) for found in places.values()] == [1, 1]
+        assert places["x-0"] != places["x-1"]
 
 
 class TestChildren:

@@ -174,6 +174,14 @@ def remembers(lab: GroupLab, name: str = "x-router") -> dict[str, list[str]]:
     return held
 
 
+def group_nodes(lab: GroupLab) -> dict[str, set[str]]:
+    """The nodes of leaders, and those of workers."""
+    found: dict[str, set[str]] = {}
+    for name, node in nodes_of(lab).items():
+        found.setdefault(name.rpartition("-")[2], set()).add(node)
+    return found
+
+
 class TestFormerNodes:
     async def test_defect_22_a_pod_returns_to_its_node_after_a_restart_of_the_operator(
         self, lab: GroupLab
@@ -220,6 +228,16 @@ class TestFormerNodes:
         await lab.delete(kinds.POD, "x-router-0")
         await lab.run(60)
         assert nodes_of(lab) == {"x-router-0": ""}
+
+    async def test_components_stay_on_nodes_of_their_own_over_an_upgrade(self, lab: GroupLab):
+        notes = settled(**{labels.IN_PLACE_GRANULARITY: "Component"})
+        await start(lab, leader_worker(annotations=notes, rolloutStrategy=RECREATE))
+        await lab.until(lambda: len(remembers(lab, "x-engine")) == 2)
+        before, uids = group_nodes(lab), set(lab.uids().values())
+        await lab.set_image("engine:2", 0, "leaderWorkerPattern")
+        await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 240)
+        assert not uids & set(lab.uids().values())
+        assert group_nodes(lab) == before
 
     async def test_avoided_nodes_are_left_where_others_are_allowed(self, lab: GroupLab):
         notes = settled(**{labels.IN_PLACE_AVOID: "example.com/bad"})

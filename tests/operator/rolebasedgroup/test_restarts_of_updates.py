@@ -3,6 +3,10 @@
 import pytest
 from group_lab import GroupLab, leader_worker, start
 
+from kohort.apis.rolebasedgroup import labels
+from kohort.cluster.objects import is_true
+
+RECREATE = "RecreateRoleInstanceOnPodRestart"
 EDITION = "example.com/edition"
 
 
@@ -22,6 +26,24 @@ async def test_another_annotation_amid_an_update_of_images_restarts_nothing(
     await lab.run(60)
     assert lab.uids() == before
     assert restarts(lab) == [1, 1]
+
+
+async def test_an_update_of_images_is_no_restart_by_a_policy_of_restarts(lab: GroupLab):
+    role = leader_worker(replicas=1)
+    role["leaderWorkerPattern"]["restartPolicyConfig"] = {"type": RECREATE}
+    await start(lab, role)
+    before = lab.uids()
+    await lab.set_image("engine:2", 0, "leaderWorkerPattern")
+    while not (lab.is_done() and lab.images() == {"engine:2"}):
+        await lab.run(0.25)
+        (instance,) = lab.all(labels.INSTANCE)
+        assert not is_true(instance, "Restarting")
+        assert lab.clock.elapsed() < 600
+    await lab.run(60)
+    assert lab.uids() == before
+    assert restarts(lab) == [1, 1]
+    (instance,) = lab.all(labels.INSTANCE)
+    assert not instance["status"].get("restartCount")
 
 
 def restarts(lab: GroupLab) -> list[int]:

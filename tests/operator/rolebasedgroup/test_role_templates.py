@@ -10,9 +10,10 @@ from kohort.apis.api import DEFAULTS
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
-from kohort.cluster.kinds import CONTROLLER_REVISION, DEPLOYMENT, STATEFUL_SET
+from kohort.cluster.kinds import CONTROLLER_REVISION, DEPLOYMENT, POD, SERVICE, STATEFUL_SET
 from kohort.cluster.objects import Object, is_true, labels_of, name_of
 
+KINDS = (DEPLOYMENT, LEADER_WORKER_SET.kind, labels.INSTANCE_SET)
 SHARED = "/spec/roleTemplates/0/template/spec/containers/0/image"
 
 
@@ -120,6 +121,39 @@ class TestLeaderWorkerSets:
         await both.until(lambda: both.is_done() and both.images() == {"engine:1", "worker:2"}, 240)
         await both.set_image("engine:2", 0, "leaderWorkerPattern")
         await both.until(lambda: both.is_done() and both.images() == {"engine:2", "worker:2"}, 240)
+        patch = template("leader:3")
+        await both.set_field("/spec/roles/0/leaderWorkerPattern/leaderTemplatePatch", patch)
+        await both.until(lambda: both.is_done() and both.images() == {"leader:3", "worker:2"}, 240)
+        images = {n: p["spec"]["containers"][0]["image"] for n, p in both.pods().items()}
+        assert images == {
+            f"x-engine-{n}{w}": "worker:2" if w else "leader:3"
+            for n in range(3)
+            for w in ("", "-1")
+        }
+
+    async def test_roles_of_four_kinds_come_and_go_in_one_group(self, both: GroupLab):
+        web = carried(standalone("web", 1), "apps/v1/Deployment")
+        store = carried(standalone("store", 1), "apps/v1/StatefulSet")
+        await start(both, web, store, self.role(1), standalone("own", 1))
+        made = {kind: [name_of(each) for each in both.all(kind)] for kind in KINDS}
+        assert made == dict(zip(KINDS, [["x-web"], ["x-engine"], ["x-own"]], strict=True))
+        assert "x-store" in [name_of(each) for each in both.all(STATEFUL_SET)]
+        kept = both.uids("own")
+        for _ in range(3):
+            await both.edit("x", {"op": "remove", "path": "/spec/roles/0"}, kind=labels.KIND)
+        await both.until(lambda: both.is_done() and both.uids() == kept, 120)
+        assert [len(both.all(kind)) for kind in (*KINDS, STATEFUL_SET)] == [0, 0, 1, 0]
+        await both.delete(labels.KIND, "x")
+        await both.until(lambda: not both.pods() and not both.all(labels.INSTANCE_SET), 60)
+
+    async def test_a_group_of_four_kinds_goes_whole(self, both: GroupLab):
+        web = carried(standalone("web", 1), "apps/v1/Deployment")
+        store = carried(standalone("store", 1), "apps/v1/StatefulSet")
+        await start(both, web, store, self.role(1), standalone("own", 1))
+        await both.delete(labels.KIND, "x")
+        gone = (*KINDS, STATEFUL_SET, POD, labels.INSTANCE, CONTROLLER_REVISION)
+        await both.until(lambda: not any(both.all(kind) for kind in gone), 120)
+        assert [name_of(each) for each in both.all(SERVICE)] == ["kubernetes"]
 
     async def test_groups_roll_one_after_another(self, both: GroupLab):
         await start(both, self.role(3))

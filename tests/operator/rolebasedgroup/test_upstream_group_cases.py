@@ -1,11 +1,11 @@
 """Cases of upstream's own suites, as tests of ours."""
 
 import pytest
-from group_lab import KIND, GroupLab, group, leader_worker, standalone, start
+from group_lab import KIND, GroupLab, group, leader_worker, standalone, start, template
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.cluster.errors import ClusterError
-from kohort.cluster.kinds import SERVICE
+from kohort.cluster.kinds import CONTROLLER_REVISION, SERVICE
 from kohort.cluster.objects import Object, is_true, name_of
 
 TEMPLATE = "/spec/roles/0/standalonePattern/template/spec"
@@ -30,6 +30,7 @@ async def test_convergence_rapid_successive_updates_end_on_the_last(lab: GroupLa
     for number in (2, 3, 4):
         await lab.set_image(f"engine:{number}")
         await lab.run(1)
+        assert len(lab.images()) > 1  # it rolls
     await lab.until(lambda: lab.is_done() and lab.images() == {"engine:4"}, 240)
 
 
@@ -37,6 +38,7 @@ async def test_convergence_a_role_is_scaled_in_the_middle_of_its_rollout(lab: Gr
     await start(lab, standalone(replicas=3))
     await lab.set_image("engine:2")
     await lab.run(1)
+    assert lab.images() == {"engine:1", "engine:2"}
     await lab.set_field("/spec/roles/0/replicas", 5)
     await lab.until(lambda: lab.is_done() and len(lab.pods()) == 5, 240)
     assert lab.images() == {"engine:2"}
@@ -142,7 +144,37 @@ async def test_webhook_validation_a_name_with_a_dot_is_refused(lab: GroupLab):
     assert not lab.all(KIND)
 
 
-async def test_rbg_roles_of_one_replica_are_updated_together(lab: GroupLab):
+async def test_revision_a_template_that_another_client_edits_is_put_back(lab: GroupLab):
+    await start(lab, standalone(replicas=2))
+    before = lab.uids()
+    path = "/spec/roleInstanceTemplate/components/0/template/spec/containers/0/image"
+    edit = {"op": "replace", "path": path, "value": "engine:9"}
+    await lab.edit("x-router", edit, kind=labels.INSTANCE_SET)
+    await lab.run(30)
+    (held,) = lab.all(labels.INSTANCE_SET)
+    (made,) = held["spec"]["roleInstanceTemplate"]["components"]
+    assert made["template"]["spec"]["containers"][0]["image"] == "engine:1"
+    assert lab.is_done()
+    assert (lab.uids(), lab.images()) == (before, {"engine:1"})
+
+
+async def test_revision_an_edit_of_a_set_that_means_the_same_is_left_alone(lab: GroupLab):
+    """Another client writes an amount in another way."""
+    spec = template()["spec"]
+    spec["containers"][0]["resources"] = {"requests": {"memory": "1024Mi"}}
+    await start(lab, standalone(replicas=2, standalonePattern={"template": {"spec": spec}}))
+    before, stored = lab.uids(), len(lab.all(CONTROLLER_REVISION))
+    tried = lab.cluster.tried.copy()
+    path = "/spec/roleInstanceTemplate/components/0/template/spec/containers/0/resources"
+    edit = {"op": "replace", "path": path, "value": {"requests": {"memory": "1Gi"}}}
+    await lab.edit("x-router", edit, kind=labels.INSTANCE_SET)
+    await lab.run(30)
+    assert lab.cluster.tried == tried
+    assert lab.is_done()
+    assert (lab.uids(), len(lab.all(CONTROLLER_REVISION))) == (before, stored)
+
+
+async def test_rbg_roles_of_one_replica_are_updated_though_a_skew_bounds_them(lab: GroupLab):
     """E2E rbg: coordinated update with single replicas."""
     rule = {"name": "pd", "roles": ["a", "b"], "strategy": {"rollingUpdate": {"maxSkew": "10%"}}}
     head = {"apiVersion": labels.POLICY.api_version, "kind": labels.POLICY.name}
