@@ -1,6 +1,7 @@
 """Script (c): an SRE is paged, sees what is stuck, and takes the next safe step."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -60,4 +61,6 @@ def test_a_stuck_rollout_is_seen_and_undone(open_window: OpenWindow, tmp_path: P
     user.type("kohort record lws/llama -o incident.jsonl")
     user.type("kohort replay incident.jsonl 2>/dev/null | grep -o 'take down.*'")
     cluster.interrupt()
-    compare("watched_rollout", "\n".join(w.transcript() for w in (cluster, user, clock)))
+    said = "\n".join(w.transcript() for w in (cluster, user, clock))
+    # Where a pod that is made anew finds room depends on which of the old ones has left first.
+    compare("watched_rollout", re.sub(r"\bgpu-\d+", "NODE", said))
