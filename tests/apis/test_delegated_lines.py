@@ -6,7 +6,7 @@ import pytest
 
 from kohort.apis.carriers.delegated import read_tally
 from kohort.model.observed import Group, Observed, RoleInstances, Tally
-from kohort.model.policies import RolloutPolicy, Rule, Skew
+from kohort.model.policies import Gate, RolloutPolicy, Rule, Skew
 from kohort.model.units import Level, Phase, Reach
 from kohort.model.workload import Role, Workload
 from kohort.planning.plan import plan
@@ -87,7 +87,8 @@ def test_rules_bound_lines_that_others_carry():
     assert boundaries == {"a": 3, "b": 3}
 
 
-def test_growth_that_was_asked_for_and_has_not_begun_is_not_taken_back():
+def counts_in_step(made: Tally, rule: Rule) -> set[int]:
+    """How many units each of two roles of four may have while both have made so many."""
     asked = Workload(
         *("ns", "x", "uid", 1),
         groups=1,
@@ -95,15 +96,24 @@ def test_growth_that_was_asked_for_and_has_not_begun_is_not_taken_back():
         revision="new",
         rollout=RolloutPolicy(1),
         reach=Reach.ANY,
-        rules=(Rule("even", ("a", "b"), scale_skew=Skew(units=1)),),
+        rules=(rule,),
         has_rollout=False,
     )
-    made = Tally(3, 1, 1, 1, 1)
-    roles = tuple(RoleInstances(name, 4, "new", tally=made, grown=3) for name in "ab")
+    roles = tuple(RoleInstances(name, 4, "new", tally=made, grown=made.wanted) for name in "ab")
     group = Group(0, "new", Phase.STARTING, "g", 1, roles=roles)
     steps = plan(asked, Observed((group,)), 0.0).steps
-    counts = {line.role: step.rollout.count for line, step in steps.items() if line.role}
-    assert counts == {"a": 3, "b": 3}
+    return {step.rollout.count for line, step in steps.items() if line.role}
+
+
+def test_growth_that_was_asked_for_and_has_not_begun_is_not_taken_back():
+    rule = Rule("even", ("a", "b"), scale_skew=Skew(units=1))
+    assert counts_in_step(Tally(3, 1, 1, 1, 1), rule) == {3}
+
+
+def test_growth_in_order_waits_until_all_units_that_another_controller_made_are_ready():
+    rule = Rule("even", ("a", "b"), scale_skew=Skew(units=1), gate=Gate.READY)
+    assert counts_in_step(Tally(1, 1, 0, 1, 0), rule) == {1}
+    assert counts_in_step(Tally(1, 1, 1, 1, 1), rule) == {2}
 
 
 def surging(kind: str, updated: int, ready: int) -> Tally:

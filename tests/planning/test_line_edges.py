@@ -18,7 +18,7 @@ from kohort.model.observed import (
 )
 from kohort.model.policies import Gate, RecoveryPolicy, Rule, Skew, Trigger, Victims
 from kohort.model.units import GROUPS, Level, Line, Phase, Reach
-from kohort.planning.bounds import Bounds
+from kohort.planning.bounds import Bounds, plan_bounds
 from kohort.planning.lines import LineState
 from kohort.planning.plan import plan
 from kohort.planning.step import plan_step
@@ -66,6 +66,14 @@ def test_scaling_a_role_down_is_no_failure_of_its_group():
     broken = replace(role, instances=held[1:])
     hurt = replace(group, roles=(broken,), members=members[1:])
     assert [r.cause for r in plan(asked, Observed((hurt,)), NOW).step.restarts] == ["x-2"]
+
+
+def test_an_old_unit_that_leaves_holds_no_role_back_when_another_stands_in_for_it():
+    rule = Rule("order", ("a", "b"), is_ordered=True)
+    first = RoleInstances("a", 2, NEW, (unit(0, OLD, LEAVING), unit(1), unit(2)), are_alike=True)
+    second = RoleInstances("b", 2, NEW, (unit(0, OLD), unit(1, OLD)))
+    group = Group(0, NEW, READY, "g", 4, roles=(first, second))
+    assert not plan_bounds(workload({"a": 2, "b": 2}, rule), group)
 
 
 def test_a_role_that_an_old_group_still_has_goes_with_its_group():
@@ -173,6 +181,10 @@ class TestSkewByCounts:
     def test_extra_units_count_as_updated(self):
         units = [unit(i, OLD) for i in range(3)]
         found = self.plan(units, 1, surge=3, unavailable=0)
+        assert len(found.make) + len(found.retire) == 1
+
+    def test_extra_units_and_deletes_together_stay_within_what_is_allowed(self):
+        found = self.plan([unit(i, OLD) for i in range(3)], 1, surge=1, unavailable=1)
         assert len(found.make) + len(found.retire) == 1
 
     def test_a_role_that_is_done_is_not_undone(self):

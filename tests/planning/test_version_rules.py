@@ -147,6 +147,15 @@ def test_a_role_that_is_held_says_by_which_rule_and_by_how_much():
     assert "while role b, whose rollout is paused, has 3 of 10" in blocker.message
 
 
+def test_where_no_skew_is_allowed_no_role_goes_beyond_one_that_is_stopped():
+    sizes = {"a": 4, "b": 2}
+    rule = replace(TOGETHER, update_skew=Skew(units=0))
+    asked = workload(sizes, rule, b=replace(instance_policy(2, 2), is_paused=True))
+    step = steps_of(make_world(sizes, {}), asked)["a"]
+    assert step.retire == ()
+    assert "while role b, whose rollout is paused, has 0 of 2" in step.blockers[0].message
+
+
 def test_the_slowest_role_waits_for_no_other_role():
     sizes = {"a": 2, "b": 2}
     world = make_world(sizes, {"b": 1}).put("a", 1, (NEW, STARTING))

@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from decided_writes import both, decide, leave, of, patched
 from edits import edit_as
-from serving_lab import ServingLab, role, serving
+from serving_lab import KIND, ServingLab, role, serving
 
 from kohort.apis.api import Settings
 from kohort.apis.gangs.definitions import definitions_of
@@ -110,6 +111,15 @@ async def test_instances_that_outlive_lower_ones_keep_their_subgroups(kai: Servi
     await kai.run(5)
     assert "decode-2" in named(kai)
     assert parts(kai) == dict.fromkeys(named(kai), 2)
+
+
+async def test_an_instance_that_leaves_is_no_subgroup_any_more(kai: ServingLab):
+    await kai.apply(asked(role(replicas=2)))
+    await kai.until(kai.is_done, 120)
+    fewer = of(KIND, lambda found: found["spec"]["template"]["roles"][0].update(replicas=1))
+    gone = [of(kinds.POD, leave, f"x-0-decode-1-{index}") for index in (0, 1)]
+    change = patched(decide(kai, both(fewer, *gone)), POD_GROUP)["x-0"]["spec"]
+    assert change["subGroups"] == [{"name": "decode-0", "minMember": 2}]
 
 
 async def test_the_topology_of_a_running_group_follows_the_spec_as_upstream_has_it(kai: ServingLab):

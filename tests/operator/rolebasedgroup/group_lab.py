@@ -109,3 +109,9 @@ async def start(lab: GroupLab, *roles: Object, **annotations: str) -> None:
     """Make a RoleBasedGroup, and let it become ready."""
     await lab.apply(group(*roles, **annotations))
     await lab.until(lab.is_done, 120)
+
+
+async def begin(lab: GroupLab, *roles: Object, **annotations: str) -> None:
+    """Make a RoleBasedGroup, and let it come to rest."""
+    await start(lab, *roles, **annotations)
+    await lab.run(5)

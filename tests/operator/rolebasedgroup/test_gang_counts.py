@@ -82,12 +82,12 @@ async def kai() -> AsyncIterator[GangLab]:
     await lab.close()
 
 
-def stepwise() -> Object:
-    """A role whose engines start after its stores."""
+def stepwise(engines: int = 1) -> Object:
+    """A role whose engines, so many in each instance, start after its stores."""
     later = {labels.DEPENDS_ON: orjson.dumps({"startAfter": ["store"]}).decode()}
     listed = [
-        {"name": name, "size": 1, "template": {"metadata": {"annotations": notes}, "spec": spec}}
-        for name, notes in (("store", {}), ("engine", later))
+        {"name": name, "size": size, "template": {"metadata": {"annotations": notes}, "spec": spec}}
+        for name, size, notes in (("store", 1, {}), ("engine", engines, later))
         for spec in [{"containers": [{"name": "c", "image": "c:1"}]}]
     ]
     return {"name": "kv", "replicas": 2, "customComponentsPattern": {"components": listed}}
