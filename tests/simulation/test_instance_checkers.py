@@ -124,6 +124,24 @@ def test_what_orphans_ran_was_given_to_the_object_that_adopts_them():
     assert note_end(["orphan"]).first == {"x-0": "i"}
 
 
+@pytest.mark.parametrize(("partition", "image"), [(0, FLEETING_IMAGE), (1, "engine:1")])
+def test_what_a_unit_ran_as_an_edit_began_to_keep_it_was_given_to_it(partition: int, image: str):
+    pod = make_pod("x-a-0")
+    pod["metadata"]["labels"] = {LABELS.owner: "x"}
+    pod["spec"]["containers"][0]["image"] = FLEETING_IMAGE
+    old, new = ({"metadata": {"name": "x"}, "spec": {"paused": paused}} for paused in (False, True))
+    unit = Group(0, pod, [], 1, Marks(LABELS))
+    truth = Truth.__new__(Truth)
+    simulated: Any = SimpleNamespace(kind=kinds.SERVICE, labels=LABELS, is_old=lambda *_: True)
+    truth.simulated = simulated
+    truth.objects = {kinds.SERVICE: {"x": old}, kinds.POD: {"x-a-0": pod}}
+    policy = Policy(1, 1, 0, partition)
+    truth._lines = [LineView("role a", (unit,), frozenset(), policy, True, True, True)]
+    truth.first, truth.former = {"x-a-0": "engine:1"}, set()
+    truth._note_free(old, new)
+    assert truth.first == {"x-a-0": image}
+
+
 class Line:
     """Units of one pod by hand, of an API whose ordinals need not be dense."""
 

@@ -1,34 +1,19 @@
 """
 The units that a partition or a policy keeps, and which of them can never serve.
 
-A user may create a unit from a template that never serves or does not last, and then set a good one
-while the partition keeps that unit as it is. The operator must leave it there, so it never serves,
-fails again and again, and takes its share of the budget from all others. The same happens where a
-policy allows nothing but changes in place: a unit that runs such a template stays on it if the good
-one cannot be reached in place. No state at rest can then be asked of the workload but that its
-objects belong together.
+A unit may run a template that never serves or does not last when the user raises the partition,
+pauses the rollout, or sets a good template below a partition. The operator must leave it there, so
+it never serves, fails again and again, and takes its share of the budget from all others. The same
+happens where a policy allows nothing but changes in place: a unit that runs such a template stays
+on it if the good one cannot be reached in place. No state at rest can then be asked of the workload
+but that its objects belong together.
 """
 
 from collections.abc import Iterator
 
 from kohort.cluster.objects import Object
-from kohort.simulation.checkers.truth import Group, Truth, image_of
+from kohort.simulation.checkers.truth import Group, Truth, image_of, list_kept
 from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE
-
-
-def list_kept(truth: Truth) -> Iterator[Group]:
-    """The groups, or the instances of roles that roll by themselves, below their partition."""
-    workload, is_old = truth.workload, truth.simulated.is_old
-    if workload is not None and not truth.lines():
-        # Groups that a leader set makes have a partition, and are no line.
-        partition = truth.simulated.read_policy(workload).partition
-        yield from (group for group in truth.groups() if group.ordinal < partition)
-    for view in truth.lines() if workload is not None else ():
-        units = list(view.units) if view.rolls else []
-        if view.is_stateless and workload is not None:
-            # Such a partition keeps so many old units, whichever they are.
-            units.sort(key=lambda unit: not is_old(unit, workload["spec"]))
-        yield from units[: view.policy.partition]
 
 
 def list_hopeless(truth: Truth) -> list[Group]:
@@ -62,7 +47,7 @@ def _is_hopeless(truth: Truth, pods: list[Object]) -> bool:
 
 
 def _images_of(truth: Truth, pods: list[Object]) -> set[str]:
-    """What pods run, and what the first pods of their names ran."""
+    """What pods run, and what those of their names ran first, or when they began to be kept."""
     images = {image_of(pod) for pod in pods}
     # Pods of an earlier object, which may still be there, have no first image.
     names = {pod["metadata"]["name"] for pod in pods}

@@ -6,7 +6,7 @@ an API says how its objects are labelled; nothing here knows how the operator pl
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -154,7 +154,8 @@ class Truth:
     moments: dict[Kind, list[tuple[int, float]]] = field(default_factory=dict)  # of each write
     views: dict[str, dict[Kind, int]] = field(default_factory=dict)  # what each writer last saw
     lag: float = 0.0  # what a writer may not have seen whose view is not known, in seconds
-    first: dict[str, str] = field(default_factory=dict)  # pods by name, and their first image
+    # Pods by name, and the image of the first, or of the last that no partition kept.
+    first: dict[str, str] = field(default_factory=dict)
     specs: dict[int, Object] = field(default_factory=dict)  # of this workload, by generation
     former: set[str] = field(default_factory=set)  # pods that went with the workload before
     _groups: list[Group] | None = None
@@ -192,6 +193,7 @@ class Truth:
                 self.marks.note(old, new, is_user=IS_USER.get())
                 self._note_image(name, new)
             if is_root:
+                self._note_free(old, new)
                 self._note_spec(old, new)
             if new is None:
                 held.pop(name, None)
@@ -213,6 +215,15 @@ class Truth:
     def _note_image(self, name: str, pod: Object | None) -> None:
         if pod is not None and pod["metadata"]["uid"] not in self.former:
             self.first.setdefault(name, image_of(pod))
+
+    def _note_free(self, old: Object | None, new: Object | None) -> None:
+        """Until now the spec let these pods follow it: the next one may keep what they run."""
+        if old is None or new is None or old["spec"] == new["spec"]:
+            return
+        kept = {pod["metadata"]["uid"] for unit in list_kept(self) for pod in unit.members}
+        for pod in self.pods():
+            if pod["metadata"]["uid"] not in kept | self.former:
+                self.first[pod["metadata"]["name"]] = image_of(pod)
 
     def _note_spec(self, old: Object | None, new: Object | None) -> None:
         if new is not None:
@@ -290,6 +301,21 @@ class Truth:
     def ready(self) -> set[int]:
         """The ordinals of the groups that serve."""
         return {group.ordinal for group in self.groups() if group.is_ready}
+
+
+def list_kept(truth: Truth) -> Iterator[Group]:
+    """The groups, or the instances of roles that roll by themselves, below their partition."""
+    workload, is_old = truth.workload, truth.simulated.is_old
+    if workload is not None and not truth.lines():
+        # Groups that a leader set makes have a partition, and are no line.
+        partition = truth.simulated.read_policy(workload).partition
+        yield from (group for group in truth.groups() if group.ordinal < partition)
+    for view in truth.lines() if workload is not None else ():
+        units = list(view.units) if view.rolls else []
+        if view.is_stateless and workload is not None:
+            # Such a partition keeps so many old units, whichever they are.
+            units.sort(key=lambda unit: not is_old(unit, workload["spec"]))
+        yield from units[: view.policy.partition]
 
 
 def image_of(pod: Object) -> str:

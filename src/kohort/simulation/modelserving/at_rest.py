@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from kohort.cluster import kinds
 from kohort.cluster.objects import Object, annotations_of
 from kohort.simulation.checkers.checker import Scene
-from kohort.simulation.checkers.kept_units import list_hopeless, list_kept
-from kohort.simulation.checkers.truth import CHILDREN, Group, image_of
+from kohort.simulation.checkers.kept_units import list_hopeless
+from kohort.simulation.checkers.truth import CHILDREN, Group, image_of, list_kept
 from kohort.simulation.modelserving.groups import (
     ServingGroup,
     is_old,
