@@ -14,12 +14,17 @@ from single_lab import (
 )
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.objects.pods import GATES
 from kohort.cluster import kinds
-from kohort.cluster.objects import annotations_of, is_true, labels_of
-from kohort.simulator.stages import PULL_ERROR
+from kohort.cluster.objects import Object, annotations_of, is_true, labels_of
+from kohort.simulator.stages import FAILED, PULL_ERROR
 
 RESTART = "RecreateRoleInstanceOnPodRestart"
 LAB = SingleLab
+
+
+def are_gates_open(pod: Object) -> bool:
+    return all(is_true(pod, gate) for gate in GATES)
 
 
 async def test_a_set_by_hand_makes_its_instances_and_their_pods(lab: SingleLab):
@@ -84,6 +89,21 @@ async def test_pods_stay_if_the_template_that_they_could_not_follow_is_taken_bac
     await lab.edit("x", {"op": "remove", "path": grace}, image, kind=SET)
     await lab.until(lambda: lab.is_set_done() and lab.images() == {"engine:2"}, 120)
     assert lab.uids() == before
+
+
+async def test_gates_open_again_though_the_kubelet_did_not_see_them_closed(lab: SingleLab):
+    await start_instances(lab, replicas=1)
+    (pod,) = lab.pods().values()
+    fails = {"op": "add", "path": "/metadata/annotations", "value": {FAILED: "true"}}
+    await lab.edit(pod["spec"]["nodeName"], fails, kind=kinds.NODE)
+    await lab.change(IMAGE, "engine:2")
+    await lab.until(lambda: not any(are_gates_open(pod) for pod in lab.pods().values()), 10)
+    await lab.change(IMAGE, "engine:1")
+    await lab.run(3)
+    (pod,) = lab.pods().values()
+    assert are_gates_open(pod)
+    assert is_true(pod, "Ready")  # nodes are given up after a longer silence
+    assert lab.is_set_done()
 
 
 async def test_a_partition_of_a_set_by_hand_keeps_old_instances(lab: SingleLab):

@@ -27,6 +27,7 @@ class InstanceView:
 
     instance: Instance
     is_misplaced: bool  # a pod has wrong labels, or should not exist
+    is_closed: bool  # a gate of a pod is closed; the kubelet may still call it ready
     is_at_rest: bool  # a plan that keeps the instance writes nothing to its pods
     told: Projection | None = None  # its status, if the stored one is right
 
@@ -39,6 +40,9 @@ def make_view(
     return InstanceView(
         instance=read_instance(role, ordinal, instance, pods),
         is_misplaced=is_misplaced,
+        is_closed=any(
+            pod.find_condition(gate) == "False" for pod in pods.values() for gate in OPEN
+        ),
         is_at_rest=not is_misplaced and _is_at_rest(role, instance, pods),
     )
 

@@ -80,7 +80,8 @@ def read_facts(
     held |= {n: _read_delegate(role, delegates.get(n)) for n, role in facts.delegated.items()}
     roles = tuple(held[role.name] for role in facts.spec.roles if role.name in held)
     group = _join(snapshot, facts, roles)
-    if any(view.is_misplaced for own in read_one.views.values() for view in own.values()):
+    views = (view for own in read_one.views.values() for view in own.values())
+    if any(view.is_misplaced or view.is_closed for view in views):
         group = replace(group, is_settled=False)
     observed = Observed((group,), _find_progress(facts), exist=1)
     workload = _read_workload(snapshot, facts, delegates)
