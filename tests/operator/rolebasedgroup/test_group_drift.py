@@ -90,6 +90,7 @@ async def test_a_pod_without_its_hash_gets_it_back_and_serves_on(lab: GroupLab):
             name: labels_of(pod) for name, pod in before.items()
         }
         assert lab.uids() == {name: pod["metadata"]["uid"] for name, pod in before.items()}
+        assert now["x-a-0-1"]["status"]["conditions"] == before["x-a-0-1"]["status"]["conditions"]
     assert lab.is_done()
 
 

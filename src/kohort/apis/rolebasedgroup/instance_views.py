@@ -36,7 +36,7 @@ def make_view(
     role: RoleFacts, ordinal: int, instance: RoleInstanceFacts, pods: Mapping[str, RolePod]
 ) -> InstanceView:
     """The view of an instance, from its facts."""
-    is_misplaced = are_misplaced(instance, pods)
+    is_misplaced = are_misplaced(role, instance, pods)
     return InstanceView(
         instance=read_instance(role, ordinal, instance, pods),
         is_misplaced=is_misplaced,
@@ -52,10 +52,10 @@ def _is_at_rest(role: RoleFacts, instance: RoleInstanceFacts, pods: Mapping[str,
         return False
     if LifecycleView(role.spec.lifecycle, instance.metadata).hides_pods:
         return False
-    return all(_serves(instance, pod) for pod in pods.values())
+    return all(_serves(role, instance, pod) for pod in pods.values())
 
 
-def _serves(instance: RoleInstanceFacts, pod: RolePod) -> bool:
+def _serves(role: RoleFacts, instance: RoleInstanceFacts, pod: RolePod) -> bool:
     """Whether a pod is ready, with open gates, and has nothing left to change."""
     return (
         pod.is_ready
@@ -63,6 +63,6 @@ def _serves(instance: RoleInstanceFacts, pod: RolePod) -> bool:
         and not pod.metadata.is_leaving
         and labels.IN_PLACE_GRACE not in pod.metadata.annotations
         and all(pod.find_condition(gate) == "True" for gate in OPEN)
-        and is_current(instance, pod)
+        and is_current(role, instance, pod)
         and is_update_complete(pod)
     )

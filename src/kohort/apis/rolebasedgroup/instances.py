@@ -30,14 +30,14 @@ _READER = Reader(
 IGNORED = "Ignore"
 
 
-def is_current(instance: RoleInstanceFacts, pod: RolePod) -> bool:
+def is_current(role: RoleFacts, instance: RoleInstanceFacts, pod: RolePod) -> bool:
     """Whether a pod has the hash of its instance's revision and runs the images of its spec."""
     if find_foreign_images(instance, pod):
         return False
     held = pod.metadata.labels.get(labels.REVISION, "")
     if held == names.short_revision(revision_of(instance)):
         return True
-    return has_foreign_hash(instance, pod) or has_lost_hash(instance, pod)
+    return has_foreign_hash(instance, pod) or has_lost_hash(role, instance, pod)
 
 
 def has_foreign_hash(instance: RoleInstanceFacts, pod: RolePod) -> bool:
@@ -60,7 +60,7 @@ def read_instance(
     """One instance, from its object and the pods that it controls."""
     places = instance.places
     found = tuple((p, pods[p.name]) for p in places if p.name in pods)
-    members = tuple(_read_member(instance, place, pod) for place, pod in found)
+    members = tuple(_read_member(context, instance, place, pod) for place, pod in found)
     first = found[0][1].metadata if found else instance.metadata
     revision = context.find_revision(revision_of(instance))
     is_unwanted = _is_unwanted(context, ordinal, instance)
@@ -95,9 +95,11 @@ def _is_unwanted(context: RoleFacts, ordinal: int, instance: RoleInstanceFacts) 
     return is_foreign or is_marked or instance.metadata.name in context.spec.unwanted
 
 
-def _read_member(instance: RoleInstanceFacts, place: PodName, pod: RolePod) -> Member:
+def _read_member(
+    role: RoleFacts, instance: RoleInstanceFacts, place: PodName, pod: RolePod
+) -> Member:
     member = read_member(_READER, place.position, pod, True)
-    is_old = not is_current(instance, pod)
+    is_old = not is_current(role, instance, pod)
     if member.is_pending and pod.ready_condition is None:
         # The kubelet writes that condition: a pod without a node is unready since it was made.
         member = replace(member, unready_since=read_moment(pod.metadata.creation_timestamp) or None)

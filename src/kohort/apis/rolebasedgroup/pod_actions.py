@@ -38,6 +38,7 @@ from kohort.apis.rolebasedgroup.objects.pods import (
 from kohort.apis.rolebasedgroup.objects.ports import asks_for_ports
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete, read_pod
+from kohort.apis.rolebasedgroup.pod_origins import find_origin
 from kohort.apis.rolebasedgroup.put_back import (
     find_foreign_images,
     find_unnamed_change,
@@ -113,7 +114,7 @@ class PodActions:
         for place in work.instance.places:
             if place.name in work.pods:
                 pod = work.pods[place.name]
-                yield from put_place_back(self.snapshot, work.instance, place, pod)
+                yield from put_place_back(self.snapshot, work.role, work.instance, place, pod)
         if not is_moving:  # Else the revision that the instance gets in this plan decides.
             yield from self._make(work)
             yield from self._change(work)
@@ -146,7 +147,7 @@ class PodActions:
 
     def _change(self, work: "_InstanceWork") -> Iterator[Action]:
         """The next write to each pod that does not have its instance's revision."""
-        if all(is_current(work.instance, pod) for pod in work.pods.values()) and not any(
+        if all(is_current(work.role, work.instance, pod) for pod in work.pods.values()) and not any(
             labels.IN_PLACE_GRACE in pod.metadata.annotations for pod in work.pods.values()
         ):
             return
@@ -162,7 +163,7 @@ class PodActions:
             pod = work.pods.get(place.name)
             if pod is None or pod.metadata.is_leaving or pod.has_ended:
                 continue
-            if not is_current(work.instance, pod):
+            if not is_current(work.role, work.instance, pod):
                 yield from self._follow(work, pod, place.component)
             elif is_grace_over(pod, work.grace_seconds, self.plan.now):
                 yield apply_pending(pod, as_map(place.component.get("template")))
@@ -170,7 +171,10 @@ class PodActions:
     def _follow(self, work: "_InstanceWork", pod: RolePod, component: Object) -> Iterator[Action]:
         short = names.short_revision(revision_of(work.instance))
         old = work.role.find_by_hash(pod.metadata.labels.get(labels.REVISION, ""))
-        before = find_component(old, str(component.get("name"))) if old else None
+        if old is None:
+            before = find_origin(work.role, work.instance, pod)
+        else:
+            before = find_component(old, str(component.get("name")))
         found = None
         foreign = find_foreign_images(work.instance, pod)
         unnamed = find_unnamed_change(pod, as_map(component.get("template")), foreign)
@@ -204,7 +208,7 @@ class PodActions:
         places = [p for p in work.instance.places if p.component not in work.waiting]
         pods = [work.pods[p.name] for p in places if p.name in work.pods]
         is_whole = len(pods) == len(places) and all(
-            is_current(work.instance, pod)
+            is_current(work.role, work.instance, pod)
             and is_update_complete(pod)
             and (pod.are_containers_ready or work.is_first(pod))
             and not pod.metadata.is_leaving
@@ -227,7 +231,7 @@ class PodActions:
     def _is_left(self, work: "_InstanceWork", pod: RolePod) -> bool:
         """Whether a pod's gate is still open; an in-place update closes both gates itself."""
         is_open = pod.find_condition(INSTANCE_POD_READY) == "True"
-        return is_open and is_current(work.instance, pod)
+        return is_open and is_current(work.role, work.instance, pod)
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,9 @@ def _project_instance(
         return
     pods = reading.memory.pods.get(instance.metadata.uid, {})
     is_known = instance.status.has_ready
-    unready = next((p.name for p in instance.places if not _serves(instance, pods, p.name)), "")
+    unready = next(
+        (p.name for p in instance.places if not _serves(role, instance, pods, p.name)), ""
+    )
     if unready and not is_known:
         # The operator writes an instance's first status only when the instance is ready.
         return
@@ -183,11 +185,15 @@ def read_state(
 ) -> InstanceState:
     """The state of one instance and its pods, for its status."""
     pods = reading.memory.pods.get(instance.metadata.uid, {})
-    unready = next((p.name for p in instance.places if not _serves(instance, pods, p.name)), "")
+    unready = next(
+        (p.name for p in instance.places if not _serves(role, instance, pods, p.name)), ""
+    )
     failure = next((f for f in role.failures if f.ordinal == ordinal), None)
-    is_updated = all(p.name in pods and is_current(instance, pods[p.name]) for p in instance.places)
+    is_updated = all(
+        p.name in pods and is_current(role, instance, pods[p.name]) for p in instance.places
+    )
     return InstanceState(
-        components=tuple(_count_components(instance, pods)),
+        components=tuple(_count_components(role, instance, pods)),
         revision=role.find_revision(_find_hash_owner(instance, pods)),
         unready=unready,
         is_updated=is_updated,
@@ -198,11 +204,13 @@ def read_state(
     )
 
 
-def _serves(instance: RoleInstanceFacts, pods: dict[str, RolePod], name: str) -> bool:
+def _serves(
+    role: RoleFacts, instance: RoleInstanceFacts, pods: dict[str, RolePod], name: str
+) -> bool:
     pod = pods.get(name)
     if pod is None or pod.metadata.is_leaving:
         return False
-    return pod.is_ready and is_current(instance, pod) and is_update_complete(pod)
+    return pod.is_ready and is_current(role, instance, pod) and is_update_complete(pod)
 
 
 def _find_hash_owner(instance: RoleInstanceFacts, pods: dict[str, RolePod]) -> str:
@@ -213,7 +221,7 @@ def _find_hash_owner(instance: RoleInstanceFacts, pods: dict[str, RolePod]) -> s
 
 
 def _count_components(
-    instance: RoleInstanceFacts, pods: dict[str, RolePod]
+    role: RoleFacts, instance: RoleInstanceFacts, pods: dict[str, RolePod]
 ) -> Iterator[ComponentCounts]:
     for component in dict.fromkeys(place.component for place in instance.places):
         found = [
@@ -221,7 +229,7 @@ def _count_components(
             for place in instance.places
             if place.component == component and place.name in pods
         ]
-        updated = [pod for pod in found if is_current(instance, pod)]
+        updated = [pod for pod in found if is_current(role, instance, pod)]
         yield ComponentCounts(
             name=component,
             exist=len(found),
