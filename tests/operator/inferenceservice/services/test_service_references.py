@@ -176,6 +176,7 @@ class TestConditions:
         self, lab: ServiceLab
     ):
         await start(lab, service("engine", "router", mode=RBG))
+        lab.remove_webhooks()
         await lab.annotate(labels.COORDINATION_RATIO, "engine=0")
         await lab.run(5)
         assert lab.condition("Stalled")["status"] == "True"
