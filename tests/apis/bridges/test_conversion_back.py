@@ -147,3 +147,79 @@ def test_a_plugin_with_a_wrong_configuration_is_refused_by_its_name():
     wrong = [{"name": "lws", "config": {"exclusiveTopology": 3}}]
     with pytest.raises(ConversionRefused, match="plugin lws: its config is wrong"):
         convert(serving(plugins=wrong))
+
+
+def plugin_lws(config=None, **scope):
+    return {"name": "lws", "config": {"groupKey": "lws", **(config or {})}, "scope": scope}
+
+
+def list_lines(obj, start: str, name="default"):
+    lines = convert_to_lws(obj, name).lines
+    return [
+        (line.field, line.level, line.matters) for line in lines if line.field.startswith(start)
+    ]
+
+
+EXCLUSIVE = {"exclusiveTopology": "rack"}
+LWS = "spec.plugins[lws]"
+
+
+def test_configuration_for_other_roles_is_not_given_to_the_role():
+    obj = serving(role("a"), role("b"), plugins=[plugin_lws(EXCLUSIVE, roles=["b"])])
+    assert "annotations" not in convert(obj, "a")["metadata"]
+    assert list_lines(obj, LWS, "a") == [(LWS, Level.LOST, False)]
+    assert convert(obj, "b")["metadata"]["annotations"] == {PREFIX + "exclusive-topology": "rack"}
+    assert (f"{LWS}.scope.roles", Level.EXACT, False) in list_lines(obj, LWS, "b")
+
+
+def test_each_role_keeps_the_configuration_that_is_for_it():
+    mine, other = plugin_lws(EXCLUSIVE, roles=["a"]), plugin_lws({}, roles=["b"])
+    made = convert(serving(role("a"), role("b"), plugins=[mine, other]), "a")
+    assert made["metadata"]["annotations"] == {PREFIX + "exclusive-topology": "rack"}
+
+
+@pytest.mark.parametrize("target", ["Entry", "Worker"])
+def test_keys_for_some_pods_of_a_group_are_told_to_be_on_all(target: str):
+    found = list_lines(serving(plugins=[plugin_lws(target=target)]), f"{LWS}.scope")
+    assert found == [(f"{LWS}.scope.target", Level.APPROXIMATE, False)]
+
+
+@pytest.mark.parametrize("target", ["Entry", "Worker"])
+def test_placement_of_some_pods_of_a_group_is_a_loss_that_matters(target: str):
+    assert list_losses(serving(plugins=[plugin_lws(EXCLUSIVE, target=target)])) == [
+        f"{LWS}.scope.target"
+    ]
+
+
+def test_a_target_loses_nothing_where_a_group_is_one_pod():
+    alone = role(workerReplicas=0)
+    kept = serving(alone, plugins=[plugin_lws(EXCLUSIVE, target="Entry")])
+    assert list_lines(kept, f"{LWS}.scope") == [(f"{LWS}.scope.target", Level.EXACT, False)]
+    idle = serving(alone, plugins=[plugin_lws(EXCLUSIVE, target="Worker")])
+    assert "annotations" not in convert(idle)["metadata"]
+    assert list_lines(idle, LWS) == [(LWS, Level.LOST, False)]
+
+
+def test_labels_with_other_texts_are_told():
+    plugin = {"name": "lws", "config": {"indexScope": "group"}}
+    assert list_lines(serving(plugins=[plugin]), f"{LWS}.config") == [
+        (f"{LWS}.config.groupKey", Level.APPROXIMATE, False),
+        (f"{LWS}.config.indexScope", Level.EXACT, False),
+    ]
+    both = serving(role("a"), role("b"), plugins=[plugin])
+    assert (f"{LWS}.config.indexScope", Level.APPROXIMATE, False) in list_lines(both, LWS, "a")
+
+
+@pytest.mark.parametrize(("partition", "matters"), [(0, False), (1, True), ("100%", True)])
+def test_a_role_s_partition_is_a_loss_that_matters_where_it_keeps_instances(
+    partition: int | str, matters: bool
+):
+    obj = serving(role(partition=partition), rolloutStrategy={"type": "RoleRollingUpdate"})
+    found = list_lines(obj, "spec.template.roles[serve].partition")
+    assert found == [("spec.template.roles[serve].partition", Level.LOST, matters)]
+
+
+def test_a_role_s_max_unavailable_has_a_line():
+    obj = serving(role(maxUnavailable=1), rolloutStrategy={"type": "RoleRollingUpdate"})
+    path = "spec.template.roles[serve].maxUnavailable"
+    assert list_lines(obj, path) == [(path, Level.LOST, False)]

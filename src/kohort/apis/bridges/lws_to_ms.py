@@ -44,13 +44,12 @@ from kohort.apis.leaderworkerset.topology import FIELD, find_topology
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.admission.validation import validate_serving
 from kohort.apis.modelserving.plugins.known import BUILT_INS
-from kohort.apis.modelserving.plugins.lws import PLUGIN
+from kohort.apis.modelserving.plugins.lws import NAMESPACED_KEY, PLUGIN
 from kohort.apis.modelserving.spec import BUILT_IN, GROUP_RECREATE, GROUP_ROLLING, RECOVER_NONE
 from kohort.cluster.objects import Object, annotations_of, name_of
 
 OLD_PREFIX = "leaderworkerset."
 DEFAULT_SCHEDULER = "default-scheduler"
-GROUP_KEY = "lws"  # of the plugin: the key that LeaderWorkerSet itself gives a group
 
 _TEMPLATE = "spec.leaderWorkerTemplate"
 _ROLE = "spec.template.roles[0]"
@@ -169,7 +168,7 @@ def _convert_rollout(lws: Object, report: ConversionReport) -> Object | None:
 
 def _configure(lws: Object, report: ConversionReport) -> Object:
     """The configuration of plugin `lws`, for settings that have no field in a ModelServing."""
-    config: Object = {"groupKey": GROUP_KEY, "subdomainPolicy": subdomain_policy_of(lws)}
+    config: Object = {"groupKey": NAMESPACED_KEY, "subdomainPolicy": subdomain_policy_of(lws)}
     note = "pods carry LeaderWorkerSet's labels, annotations and variables"
     report.exact("labels, annotations and variables of pods", "spec.plugins[0]", note)
     report.exact("spec.networkConfig.subdomainPolicy", f"{_CONFIG}.subdomainPolicy")

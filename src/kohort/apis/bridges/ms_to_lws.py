@@ -32,12 +32,16 @@ from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.plugins.chain import PluginFailure, make_plugin
 from kohort.apis.modelserving.plugins.known import BUILT_INS
-from kohort.apis.modelserving.plugins.lws import PLUGIN
+from kohort.apis.modelserving.plugins.lws import GROUP, NAMESPACED_KEY, PLUGIN
 from kohort.apis.modelserving.spec import (
+    ALL,
     RECOVER_NONE,
     ROLE_ROLLING,
+    PluginSpec,
+    RoleSpec,
     ServingSpec,
     find_surge,
+    read_roles,
     read_spec,
     roles_of,
 )
@@ -84,7 +88,8 @@ def convert_to_lws(given: Object, role: str) -> Converted:
         report.exact("spec.replicas", "spec.replicas")
     strategy = _convert_rollout(serving, spec, report)
     made |= {"rolloutStrategy": strategy} if strategy else {}
-    group, config = _convert_group(chosen, spec, report), _read_plugins(spec, report)
+    group = _convert_group(chosen, spec, report)
+    config = _read_plugins(spec, _read_role(chosen), report)
     if config.get("subdomainPolicy"):
         made["networkConfig"] = {"subdomainPolicy": config["subdomainPolicy"]}
         report.exact("spec.plugins[lws].config.subdomainPolicy", "spec.networkConfig")
@@ -150,6 +155,7 @@ def _convert_group(role: Object, spec: ServingSpec, report: ConversionReport) ->
     worker = _name_scheduler(role.get("workerTemplate") or leader, spec.scheduler)
     report.exact("spec.schedulerName", f"{_GROUP}.workerTemplate.spec.schedulerName")
     _report_variables(role, path, report)
+    _report_rollout(role, path, report)
     if workers and leader != worker:
         target = f"{_GROUP}.leaderTemplate"
         group["leaderTemplate"] = convert_template(leader, report, f"{path}.entryTemplate", target)
@@ -160,6 +166,21 @@ def _convert_group(role: Object, spec: ServingSpec, report: ConversionReport) ->
     group["restartPolicy"] = RESTART_NONE if is_kept else RECREATE_GROUP
     report.exact("spec.recoveryPolicy", f"{_GROUP}.restartPolicy", group["restartPolicy"])
     return group
+
+
+def _report_rollout(role: Object, path: str, report: ConversionReport) -> None:
+    """Report limits that a role sets for the replacement of its instances."""
+    if "maxUnavailable" in role:
+        note = "a group has one instance, and is replaced whole"
+        report.lost(f"{path}.maxUnavailable", note, matters=False)
+    if "partition" in role:
+        note = "a LeaderWorkerSet keeps whole groups by its own partition, and no instances"
+        is_kept = bool(_read_role(role).partition)
+        report.lost(f"{path}.partition", note, matters=is_kept)
+
+
+def _read_role(role: Object) -> RoleSpec:
+    return read_roles([role])[0]
 
 
 def _name_scheduler(template: Object, scheduler: str) -> Object:
@@ -216,8 +237,8 @@ def _convert_rollout(serving: Object, spec: ServingSpec, report: ConversionRepor
     return {"type": ROLLING_UPDATE, "rollingUpdateConfiguration": kept}
 
 
-def _read_plugins(spec: ServingSpec, report: ConversionReport) -> dict[str, Any]:
-    """The configuration of plugin `lws`; all other plugins are reported as lost."""
+def _read_plugins(spec: ServingSpec, role: RoleSpec, report: ConversionReport) -> dict[str, Any]:
+    """The configuration of plugin `lws` for pods of the role; reports what becomes of plugins."""
     config: dict[str, Any] = {}
     for plugin in spec.plugins:
         path = f"spec.plugins[{plugin.name}]"
@@ -225,12 +246,66 @@ def _read_plugins(spec: ServingSpec, report: ConversionReport) -> dict[str, Any]
             made = make_plugin(plugin, BUILT_INS)
             if isinstance(made, PluginFailure):
                 raise ConversionRefused(f"{report.subject}: {made}")
-            config = dict(plugin.config or {})
-        if plugin.name in (PLUGIN, LABELS_PLUGIN):
-            report.exact(path, "labels, annotations and variables of pods")
-        else:
+        if plugin.name not in (PLUGIN, LABELS_PLUGIN):
             report.lost(path, "a LeaderWorkerSet has no plugins")
+        elif not any(_list_calls(plugin, role)):
+            note = f"no pod of role {role.name} is in its scope"
+            report.lost(path, note, matters=False)
+        else:
+            report.exact(path, _PLUGIN_KEYS)
+            _report_scope(plugin, role, report)
+            if plugin.name == PLUGIN:
+                config |= plugin.config or {}
+                _report_keys(plugin, spec, role, report)
     return config
+
+
+_PLUGIN_KEYS = "labels, annotations and variables of pods"
+# Configuration by which the scheduler chooses nodes.
+_PLACING = ("subGroupPolicy", "exclusiveTopology", "subGroupExclusiveTopology")
+
+
+def _list_calls(plugin: PluginSpec, role: RoleSpec) -> list[bool]:
+    """Whether the plugin is called for the entry of an instance, and for its workers if any."""
+    kinds = (True, False) if role.workers else (True,)
+    return [plugin.applies_to(role.name, is_entry) for is_entry in kinds]
+
+
+def _report_scope(plugin: PluginSpec, role: RoleSpec, report: ConversionReport) -> None:
+    """Report a scope that has pods of the role: a LeaderWorkerSet treats all its pods alike."""
+    path = f"spec.plugins[{plugin.name}].scope"
+    if plugin.roles:
+        report.exact(f"{path}.roles", _GROUP, f"all pods are of role {role.name}")
+    if all(_list_calls(plugin, role)):
+        if plugin.target != ALL:
+            report.exact(f"{path}.target", _GROUP, "a group has no other pods")
+        return
+    note = f"all pods of a group get them, and not {plugin.target} pods alone"
+    report.approximate(f"{path}.target", _PLUGIN_KEYS, note)
+    placing = [key for key in _PLACING if plugin.name == PLUGIN and (plugin.config or {}).get(key)]
+    if placing:
+        note = f"{' and '.join(placing)} of a LeaderWorkerSet places all pods of a group"
+        report.lost(f"{path}.target", note)
+
+
+def _report_keys(
+    plugin: PluginSpec, spec: ServingSpec, role: RoleSpec, report: ConversionReport
+) -> None:
+    """Report configuration of plugin `lws` that says what is in its labels."""
+    config, path = plugin.config or {}, f"spec.plugins[{PLUGIN}].config"
+    if config.get("groupKey") == NAMESPACED_KEY:
+        report.exact(f"{path}.groupKey", _PLUGIN_KEYS)
+    else:
+        note = "other texts: a LeaderWorkerSet makes the key of a group with its namespace"
+        report.approximate(f"{path}.groupKey", f"label {lws_labels.GROUP_KEY}", note)
+    if "indexScope" not in config:
+        return
+    others = [r for r in spec.roles if r.name != role.name and r.name in (plugin.roles or [r.name])]
+    if config["indexScope"] == GROUP and (others or role.replicas != 1):
+        note = "indexes and sizes are those of one instance of the one role"
+        report.approximate(f"{path}.indexScope", _PLUGIN_KEYS, note)
+    else:
+        report.exact(f"{path}.indexScope", _PLUGIN_KEYS)
 
 
 def _convert_topology(spec: ServingSpec, metadata: Object, report: ConversionReport) -> Object:

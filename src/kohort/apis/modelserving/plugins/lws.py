@@ -35,7 +35,7 @@ from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, n
 
 PLUGIN = "lws"
 INSTANCE, GROUP = "instance", "group"
-_SEED, _LWS = "kthena", "lws"
+_SEED, NAMESPACED_KEY = "kthena", "lws"
 CONFIG_KEYS = {"indexScope": str, "groupKey": str, **SUBGROUP_KEYS}
 
 
@@ -46,7 +46,9 @@ class LwsPlugin(Plugin):
         super().__init__(spec)
         config = read_config(spec.config, CONFIG_KEYS)
         self._is_over_group = read_choice(config, "indexScope", (INSTANCE, GROUP)) == GROUP
-        self._is_namespaced = read_choice(config, "groupKey", (_SEED, _LWS)) == _LWS
+        self._is_namespaced = (
+            read_choice(config, "groupKey", (_SEED, NAMESPACED_KEY)) == NAMESPACED_KEY
+        )
         self._placement: Placement = read_placement(config)
 
     def check(self, serving: ServingSpec) -> Iterable[str]:
