@@ -128,3 +128,57 @@ def test_on_the_way_back_group_and_role_are_understood():
 def test_on_the_way_back_a_label_without_a_twin_is_lost():
     made = convert_back(service({NEW + "name": "llama", NEW + "revision": "abc"}))
     assert [line.field for line in made.lines if line.matters] == [f"spec.selector[{NEW}revision]"]
+
+
+FORMER_GROUP = "workload.volcano.sh/v1alpha1"
+CURRENT_GROUP = "workload.serving.volcano.sh/v1alpha1"
+
+
+def former_serving():
+    made = convert_to_serving(lws(), "serve").object
+    status = {"replicas": 2}
+    marks = {NEW + "team": "chat"}
+    metadata = {**made["metadata"], "labels": marks, "uid": "1", "resourceVersion": "7"}
+    return {**made, "apiVersion": FORMER_GROUP, "metadata": metadata, "status": status}
+
+
+def scaler_of(api_version: str):
+    found = autoscaler("llama")
+    target = {"apiVersion": api_version, "kind": "ModelServing", "name": "llama"}
+    return {**found, "spec": {"scaleTargetRef": target}}
+
+
+def test_a_modelserving_of_the_former_group_becomes_one_of_the_current_group():
+    given = former_serving()
+    made = convert_documents([given], "ms", "default")
+    metadata = {"name": "llama", "namespace": "ml", "labels": {NEW + "team": "chat"}}
+    expected = {"apiVersion": CURRENT_GROUP, "kind": "ModelServing", "metadata": metadata}
+    assert made.objects == ({**expected, "spec": given["spec"]},)
+    assert made.count == 1
+    assert not any(line.matters for line in made.lines)
+    (line,) = [line for line in made.lines if line.field == "apiVersion"]
+    assert (line.target, line.level) == (CURRENT_GROUP, "exact")
+    assert "delete the former object first" in line.note
+
+
+def test_a_modelserving_of_the_current_group_passes_unchanged():
+    given = {**former_serving(), "apiVersion": CURRENT_GROUP}
+    made = convert_documents([given], "ms", "default")
+    assert (made.objects, made.lines, made.count) == ((given,), (), 0)
+
+
+def test_an_autoscaler_follows_into_the_current_group_on_request():
+    given = [former_serving(), scaler_of(FORMER_GROUP)]
+    made = convert_documents(given, "ms", "default", rewrites_selectors=True)
+    assert made.objects[1] == scaler_of(CURRENT_GROUP)
+    left = convert_documents(given, "ms", "default")
+    assert left.objects[1] == given[1]
+    assert [line.field for line in left.lines if line.level == "approximate"] == [
+        "spec.scaleTargetRef"
+    ]
+
+
+def test_services_of_the_former_group_select_the_same_pods():
+    chosen = service({NEW + "name": "llama", OLD + "worker-index": "0", OLD + "name": "llama"})
+    made = convert_documents([former_serving(), chosen], "ms", "x", rewrites_selectors=True)
+    assert made.objects[1] == chosen

@@ -13,9 +13,16 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def convert_metadata(
-    source: Object, report: ConversionReport, prefix: str, handled: tuple[str, ...] = ()
+    source: Object,
+    report: ConversionReport,
+    prefix: str | tuple[()],
+    handled: tuple[str, ...] = (),
 ) -> Object:
-    """Name, namespace, labels and annotations, except keys that the caller converts itself."""
+    """
+    Name, namespace, labels and annotations, except keys that the caller converts itself.
+
+    Keys with the prefix are dropped; an empty tuple drops none.
+    """
     given = metadata_of(source)
     metadata: Object = {key: given[key] for key in _KEPT if given.get(key)}
     for key in metadata:

@@ -4,6 +4,7 @@ Services, PodDisruptionBudgets and autoscalers that point to a set which becomes
 Selectors are rewritten only on request. Towards ModelServing they need not be: plugin `lws` keeps
 LeaderWorkerSet's labels on pods. A label that a StatefulSet alone writes is different: without a
 rewrite its selector finds nothing any more. Autoscalers point to an object, and must follow it.
+A ModelServing that leaves its former API group keeps its labels: autoscalers alone follow it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,7 @@ from kohort.apis.modelserving import labels, names
 from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.objects import Kind, Object, namespace_of
 
-Sets = Mapping[tuple[str, str], str]  # by namespace and name: the role that its pods have
+Sets = Mapping[tuple[Kind, str, str], str]  # by kind, namespace, name: the role of its pods
 Terms = dict[str, str]
 # Keys that differ in nothing but their name; a group's key is the same text by plugin `lws`.
 _TWINS = {
@@ -42,7 +43,7 @@ class Rewriter:
         self._sets = sets
         self._is_to_serving = is_to_serving
         self._writes = writes
-        self._old: tuple[Kind, ...] = (lws_labels.KIND,) if is_to_serving else labels.KINDS
+        self._selected: tuple[Kind, ...] = (lws_labels.KIND,) if is_to_serving else labels.KINDS
         self._new = labels.KIND if is_to_serving else lws_labels.KIND
         self._name = lws_labels.NAME if is_to_serving else labels.NAME
 
@@ -64,7 +65,7 @@ class Rewriter:
             return document
         place = (namespace_of(document), str(target.get("name")))
         named = (target.get("apiVersion"), target.get("kind"))
-        if place not in self._sets or named not in [(k.api_version, k.name) for k in self._old]:
+        if (*named, *place) not in [(k.api_version, k.name, *at) for k, *at in self._sets]:
             return document
         path = "spec.scaleTargetRef"
         if not self._writes:
@@ -103,7 +104,7 @@ class Rewriter:
                 named += expression.get("values") or []
         pod = find_ordinal(terms.get(POD_NAME, "")) if self._is_to_serving else None
         named += [pod[0]] if pod else []
-        roles = (self._sets.get((namespace, name)) for name in named)
+        roles = (self._sets.get((kind, namespace, n)) for n in named for kind in self._selected)
         return next((role for role in roles if role is not None), None)
 
     def _report_left(self, terms: Terms, report: ConversionReport) -> None:
