@@ -1,7 +1,7 @@
 """What is refused of RoleBasedGroups and their kin, and what is warned of."""
 
 import pytest
-from group_builders import group, leader_worker, standalone, template
+from group_builders import component, components, group, leader_worker, standalone, template
 
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.admission.smaller_kinds import (
@@ -10,7 +10,11 @@ from kohort.apis.rolebasedgroup.admission.smaller_kinds import (
     validate_policy,
 )
 from kohort.apis.rolebasedgroup.admission.validation import validate_group, validate_group_set
-from kohort.apis.rolebasedgroup.admission.warnings import warn_group, warn_instance_set
+from kohort.apis.rolebasedgroup.admission.warnings import (
+    warn_group,
+    warn_group_set,
+    warn_instance_set,
+)
 from kohort.cluster.objects import Object
 
 
@@ -242,6 +246,55 @@ def test_surge_of_a_role_that_a_stateful_set_carries_is_warned_of():
     (said,) = warn_group(group(standalone("a", 2, annotations=notes, **asked)))
     assert "makes no extra pods" in said
     assert not warn_group(group(standalone("a", 2, **asked)))
+
+
+LONG = "g" * 42
+
+
+@pytest.mark.parametrize(
+    ("role", "said"),
+    [
+        (standalone("ten-digits"), f"{LONG}-ten-digits has 53 characters and may have 52"),
+        (standalone("ten-digits", **typed("apps/v1/StatefulSet")), "of the role's pods holds that"),
+        (
+            leader_worker("sevenok", replicas=11)
+            | typed("leaderworkerset.x-k8s.io/v1/LeaderWorkerSet"),
+            f"{LONG}-sevenok-10 has 53 characters",
+        ),
+        (
+            leader_worker("stateless") | {"annotations": {labels.INSTANCE_PATTERN: "Stateless"}},
+            "",
+        ),
+        (
+            leader_worker("stateless-and-long")
+            | {"annotations": {labels.INSTANCE_PATTERN: "Stateless"}},
+            "-0, with 65 characters, and the API server refuses a host name of more than 63",
+        ),
+        (
+            components("a", component("prefill-workers-1", 11)),
+            f"would be named {LONG}-a-0-prefill-workers-1-10, with 67 characters",
+        ),
+        (standalone("nine-char"), ""),
+        (standalone("of-a-deployment", **typed("apps/v1/Deployment")), ""),
+    ],
+)
+def test_a_name_too_long_for_what_is_made_from_it_is_warned_of(role: Object, said: str):
+    long = group(role, name=LONG)
+    assert validate_group(long) == []
+    found = warn_group(long)
+    assert [each.startswith("spec.roles[0].name: ") for each in found] == [True] * bool(said)
+    assert said in "".join(found)
+
+
+def test_names_of_groups_that_get_their_own_from_a_set_or_the_server_are_measured():
+    generated = group(standalone("ten-digits"))
+    generated["metadata"] = {"generateName": "g" * 37}
+    assert "has 53 characters" in "".join(warn_group(generated))
+    template_of_groups = {"spec": group(standalone("ten-digits"))["spec"]}
+    group_set = {"metadata": {"name": "g" * 40}, "spec": {"groupTemplate": template_of_groups}}
+    assert validate_group_set(group_set) == []
+    (said,) = warn_group_set(group_set)
+    assert said.startswith("spec.groupTemplate.spec.roles[0].name: " + "g" * 40 + "-0-ten-digits")
 
 
 def test_what_is_probably_not_meant_is_warned_of():

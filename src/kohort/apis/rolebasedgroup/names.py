@@ -15,6 +15,7 @@ from kohort.cluster.names import check_label
 
 NAME_MAX = 63
 ROLE_MAX = 49  # with what stands before it, the longest name of a label
+LABELLED_MAX = 52  # characters of a set's name that fit a label with a hash of ten behind them
 NO_ORDINAL = -1
 _GROUP_REVISION_MAX = 220  # characters of the group's name in a revision's name
 _REVISION_MAX = 223  # characters of an owner's name in a revision's name

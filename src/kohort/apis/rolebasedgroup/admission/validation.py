@@ -14,19 +14,19 @@ from typing import Any
 
 from kohort.apis.amounts import find_percent, resolve_amount
 from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.admission.lengths import find_name
 from kohort.apis.rolebasedgroup.problems import INVALID_GANG, Problem
 from kohort.apis.rolebasedgroup.roles import WORKLOAD_TYPES, as_int, as_map, as_objects, given
 from kohort.apis.rolebasedgroup.spec import read_spec
 from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.kinds import DEPLOYMENT, STATEFUL_SET
 from kohort.cluster.names import check_label
-from kohort.cluster.objects import Object, annotations_of, metadata_of, name_of
+from kohort.cluster.objects import Object, annotations_of, name_of
 
-_GENERATED_SUFFIX = "00000"
 _DEPRECATED = (DEPLOYMENT, STATEFUL_SET, labels.LEADER_WORKER_SET)
 _BAD_AMOUNT = "must be a whole number that is not negative, or a percentage such as 25%"
 _PLAIN = "spec"
-_IN_SET = "spec.groupTemplate.spec"
+IN_SET = "spec.groupTemplate.spec"
 
 
 def validate_group(
@@ -50,16 +50,16 @@ def validate_group_set(
 ) -> list[FieldError]:
     """Every rule that a RoleBasedGroupSet breaks, or that the groups made from it would break."""
     inner = as_group(new)
-    found = [*_check_name(new, "-0"), *_check_roles(_roles_of(inner), _IN_SET, allows_deprecated)]
-    before = None if old is None else _check_own(as_group(old), _IN_SET)
-    return [*found, *_newly(_check_own(inner, _IN_SET), before)]
+    found = [*_check_name(new, "-0"), *_check_roles(_roles_of(inner), IN_SET, allows_deprecated)]
+    before = None if old is None else _check_own(as_group(old), IN_SET)
+    return [*found, *_newly(_check_own(inner, IN_SET), before)]
 
 
 def as_group(group_set: Object) -> Object:
     """The group that the set would create with ordinal 0, to validate it."""
     template = as_map(as_map(group_set.get("spec")).get("groupTemplate"))
     metadata = {
-        "name": names.child_name(name_of(group_set), 0),
+        "name": names.child_name(find_name(group_set), 0),
         "annotations": as_map(template.get("annotations")),
     }
     return {"metadata": metadata, "spec": as_map(template.get("spec"))}
@@ -77,9 +77,7 @@ def _roles_of(group: Object) -> list[Object]:
 
 
 def _check_name(obj: Object, suffix: str) -> Iterator[FieldError]:
-    metadata = metadata_of(obj)
-    generated = str(metadata.get("generateName") or "") + _GENERATED_SUFFIX
-    name = str(metadata.get("name") or generated)
+    name = find_name(obj)
     for why in check_label(f"{name}{suffix}"):
         yield FieldError(FieldErrorType.INVALID, "metadata.name", why, name)
 

@@ -7,6 +7,8 @@ Each warning says what will happen and what the user should write instead.
 from collections.abc import Iterator
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.admission.lengths import warn_names
+from kohort.apis.rolebasedgroup.admission.validation import IN_SET, as_group
 from kohort.apis.rolebasedgroup.objects.ports import list_port_keys, list_unknown_ports
 from kohort.apis.rolebasedgroup.roles import (
     IN_PLACE_IF_POSSIBLE,
@@ -36,7 +38,13 @@ def warn_group(group: Object) -> list[str]:
         path = f"spec.roles[{index}]"
         found += [*_warn_rollout(path, role), *_warn_restart(path, written)]
         found += [*_warn_labels(path, role), *_warn_pattern(path, role)]
-    return [*found, *_warn_ports(spec)]
+    return [*found, *_warn_ports(spec), *warn_names(group, spec)]
+
+
+def warn_group_set(group_set: Object) -> list[str]:
+    """The warnings for a RoleBasedGroupSet: what no group made from it could do."""
+    inner = as_group(group_set)
+    return list(warn_names(inner, read_spec(inner), IN_SET))
 
 
 def warn_instance_set(instance_set: Object) -> list[str]:

@@ -4,6 +4,7 @@ from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched
 from kohort.apis.references import Reference
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.admission.validation import validate_group_set
+from kohort.apis.rolebasedgroup.admission.warnings import warn_group_set
 from kohort.apis.rolebasedgroup.api import HOME, make_webhook
 from kohort.apis.rolebasedgroup.conversions import convert
 from kohort.apis.rolebasedgroup.definition import define_group_set
@@ -28,7 +29,8 @@ def _find_policies(group_set: Object) -> tuple[Key, ...]:
 
 
 def _judge(found: Object, old: Object | None, settings: Settings) -> AdmissionResult:
-    return AdmissionResult(errors=tuple(validate_group_set(found, old)))
+    errors = tuple(validate_group_set(found, old))
+    return AdmissionResult(errors=errors, warnings=tuple(warn_group_set(found)))
 
 
 ROLE_BASED_GROUP_SET = Api(
