@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 import orjson
 
 from kohort.apis.amounts import allow_progress
-from kohort.apis.api import Reading, Snapshot
+from kohort.apis.api import InvalidWorkload, Reading, Snapshot
 from kohort.apis.carriers.failures import read_failures
 from kohort.apis.drift.pods import describe_pods
 from kohort.apis.drift.reports import list_recent
@@ -46,6 +46,7 @@ from kohort.apis.modelserving.spec import (
     ROLE_ROLLING,
     RoleSpec,
     ServingSpec,
+    find_excess,
     read_roles,
     read_spec,
     roles_of,
@@ -94,6 +95,8 @@ class Memory:
 def read(snapshot: Snapshot) -> Reading[Memory]:
     """The snapshot translated into the model."""
     serving = snapshot.root
+    if excess := find_excess(read_spec(serving)):
+        raise InvalidWorkload("Invalid", f"spec.replicas: {excess}")
     held: tuple[ServingPod, ...] = snapshot.all(POD)
     pods = tuple(pod for pod in held if is_own_pod(serving, pod))
     stored = _own_revisions(snapshot)

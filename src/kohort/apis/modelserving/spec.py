@@ -21,6 +21,9 @@ ALL, ENTRY, WORKER = "All", "Entry", "Worker"
 BUILT_IN = "BuiltIn"
 DEFAULT_SCHEDULER = "volcano"
 
+# The definition allows two billion of each count. The operator lists the groups that it plans.
+PODS_MAX = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class RoleSpec:
@@ -189,3 +192,11 @@ def _find_surge(serving: Object, rolling: Object) -> Any:
 
 def _given(value: Any, default: Any) -> Any:
     return default if value is None else value
+
+
+def find_excess(spec: ServingSpec) -> str:
+    """Why a workload has more groups or pods than the operator makes; empty if it has not."""
+    each = sum(role.replicas * role.size for role in spec.roles)
+    if spec.replicas * max(1, each) <= PODS_MAX:
+        return ""
+    return f"{spec.replicas} groups of {each} pods are too many: at most {PODS_MAX} pods are made"

@@ -3,6 +3,9 @@ Problems that the operator finds while it reads an object; each becomes an event
 
 Reading never fails. The reader drops or defaults a field that it cannot use, and reports a problem.
 Admission refuses most such objects, but an object may be older than our admission.
+
+The definitions allow two billion pods in an instance, and as many instances. The operator lists
+what it plans, so one such object would keep it from all others: it makes none of its pods.
 """
 
 from dataclasses import dataclass
@@ -12,6 +15,8 @@ INVALID_TEMPLATE_REF = "InvalidTemplateRef"
 INVALID_DEPENDENCY = "InvalidRoleDependency"
 INVALID_GANG = "InvalidGangSchedulingAnnotations"
 FAILED_WORKLOAD = "FailedReconcileWorkload"
+INSTANCE_PODS_MAX = 10_000
+ROLE_PODS_MAX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +26,14 @@ class Problem:
     reason: str
     message: str
     role: str = ""
+
+
+def find_excess(what: str, replicas: int, size: int, role: str = "") -> list[Problem]:
+    """The problem of a role or a set with more pods than the operator makes, if it is one."""
+    if size > INSTANCE_PODS_MAX:
+        text = f"{what} asks for {size} pods in each instance; at most {INSTANCE_PODS_MAX} are made"
+    elif replicas * size > ROLE_PODS_MAX:
+        text = f"{what} asks for {replicas * size} pods; at most {ROLE_PODS_MAX} are made"
+    else:
+        return []
+    return [Problem(FAILED_WORKLOAD, f"{text}: ask for fewer", role)]

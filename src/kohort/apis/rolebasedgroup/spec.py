@@ -22,6 +22,7 @@ from kohort.apis.rolebasedgroup.problems import (
     INVALID_TEMPLATE_REF,
     INVALID_TEMPLATES,
     Problem,
+    find_excess,
 )
 from kohort.apis.rolebasedgroup.roles import (
     LEADER,
@@ -124,6 +125,8 @@ def read_role(
     is_stateless = notes.get(labels.INSTANCE_PATTERN) == STATELESS
     problems: list[Problem] = []
     pattern, components, restart, selection = _read_pattern(role, templates, problems)
+    size = sum(component.size for component in components)
+    problems += find_excess(f"role {name!r}", replicas, size, name)
     kind = notes.get(labels.WORKLOAD_TYPE) or _type_of(labels.INSTANCE_SET)
     workload = WORKLOAD_TYPES.get(kind)
     if workload is None:

@@ -21,6 +21,7 @@ from kohort.apis.modelserving.spec import (
     ROLE_RECREATE,
     ROLE_ROLLING,
     ServingSpec,
+    find_excess,
     read_spec,
     roles_of,
 )
@@ -91,6 +92,8 @@ def _check_own(
     serving: Object, registry: Registry, dialects: Sequence[str]
 ) -> Iterator[FieldError]:
     spec = read_spec(serving)
+    if excess := find_excess(spec):
+        yield _invalid("spec.replicas", spec.replicas, excess)
     for index, plugin in enumerate(spec.plugins):
         is_known = plugin.name in registry
         field, value = ("config", plugin.config) if is_known else ("name", plugin.name)

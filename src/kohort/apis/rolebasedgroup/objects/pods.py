@@ -8,10 +8,12 @@ update, one until all pods of its instance run.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import orjson
 
 from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.problems import INSTANCE_PODS_MAX
 from kohort.apis.rolebasedgroup.roles import LEADER, WORKER, Pattern, as_int, as_map, as_objects
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import Object, labels_of, name_of, namespace_of, owner_reference
@@ -35,8 +37,8 @@ class PodPlace:
 
 
 def list_places(instance: Object) -> list[PodPlace]:
-    """All pods that an instance should have, leaders first."""
-    return list(_list_places(instance))
+    """The pods that an instance should have, leaders first: so many as the operator makes."""
+    return list(islice(_list_places(instance), INSTANCE_PODS_MAX))
 
 
 def make_pod(instance: Object, place: PodPlace, revision: str) -> Object:

@@ -22,7 +22,7 @@ from kohort.apis.rolebasedgroup.lost_revisions import find_lost
 from kohort.apis.rolebasedgroup.objects.ports import ROLE_SCOPED
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.port_claims import list_claims, list_holders
-from kohort.apis.rolebasedgroup.problems import FAILED_WORKLOAD, Problem
+from kohort.apis.rolebasedgroup.problems import FAILED_WORKLOAD, Problem, find_excess
 from kohort.apis.rolebasedgroup.revision import (
     INSTANCE_HISTORY,
     find_current,
@@ -175,8 +175,10 @@ def _without_policies(asked: Object) -> Object:
 def _find_problems(root: Object, asked: Object) -> list[Problem]:
     """Why the operator cannot serve the object as it stands."""
     listed = as_objects(as_map(asked["spec"].get("roleInstanceTemplate")).get("components"))
-    what, found = f"{root['kind']} {name_of(root)}", []
-    if sum(max(0, as_int(each.get("size"), 1)) for each in listed) == 0:
+    what = f"{root['kind']} {name_of(root)}"
+    size = sum(max(0, as_int(each.get("size"), 1)) for each in listed)
+    found = find_excess(what, max(1, as_int(root["spec"].get("replicas"), 1)), size)
+    if size == 0:
         text = f"{what} has no component with pods; give it one with a template"
         found.append(Problem(FAILED_WORKLOAD, text))
     is_stateless = annotations_of(root).get(labels.INSTANCE_PATTERN) == STATELESS
