@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.real.passes import ALL, GROWTH, WORKLOADS, Choice, Sizes, list_passes, run_pass
 from bench.real.report import write_report
-from bench.real.sites import READINESS, go_first
+from bench.real.sites import READINESS, before_others
 
 RESULTS = Path(__file__).parents[1] / "results"
 
@@ -41,10 +41,9 @@ def main(words: Sequence[str]) -> int:
         told.profile,
         Sizes(told.burst, told.fleet, told.big),
     )
-    go_first(os.getpid())
     RESULTS.mkdir(exist_ok=True)
     path = told.out or RESULTS / time.strftime("real-%Y%m%d-%H%M%S.json")
-    with tempfile.TemporaryDirectory(prefix="kohort-real-") as folder:
+    with before_others(), tempfile.TemporaryDirectory(prefix="kohort-real-") as folder:
         lines = asyncio.run(_measure(choice, told.folder or Path(folder, "plane"), path))
     print(write_report(lines))
     print(f"\nall figures: {path}")

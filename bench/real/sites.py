@@ -72,6 +72,19 @@ def go_first(pid: int) -> None:
         Path(f"/proc/{pid}/autogroup").write_text(str(_PRIORITY))
 
 
+@contextmanager
+def before_others() -> Iterator[None]:
+    """Rank the session of the caller before others; a shell that started it gets its rank back."""
+    own = Path("/proc/self/autogroup")
+    rank = own.read_text().split()[-1] if own.exists() else ""
+    go_first(os.getpid())
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            own.write_text(rank)
+
+
 @asynccontextmanager
 async def site(folder: Path, readiness: str) -> AsyncIterator[Site]:
     """A control plane with nothing in it, until the block ends."""

@@ -10,7 +10,6 @@ node agent that stands in for kubelets. Events and leases are left out.
 import argparse
 import asyncio
 import json
-import os
 import statistics
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from typing import Any
 from bench.processes import cpu_seconds
 from bench.real.costs import WRITES, describe
 from bench.real.server import Refused
-from bench.real.sites import USER, Site, go_first, operator, site
+from bench.real.sites import USER, Site, before_others, operator, site
 
 APIS = "lws,rbg,isvc"
 APART, GROUP = "apart", "RoleBasedGroup"
@@ -50,8 +49,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--readiness", default="instant", help="instant or slow")
     told = parser.parse_args(words)
-    go_first(os.getpid())
-    with tempfile.TemporaryDirectory(prefix="kohort-real-") as folder:
+    with before_others(), tempfile.TemporaryDirectory(prefix="kohort-real-") as folder:
         lines = asyncio.run(_measure(Path(folder, "plane"), told))
     print(*_write_table(lines, 2 * told.replicas * told.size + 1), sep="\n")
     return 0
