@@ -1,96 +1,20 @@
 """What a gang asks for where ordinals have gaps, pods wait, or the user takes a wish back."""
 
-from collections.abc import AsyncIterator
+from group_gang_lab import GANG, STATELESS, GangLab, stepwise
+from group_lab import KIND, group, leader_worker, standalone, start
 
-import orjson
-import pytest
-from group_lab import KIND, GroupLab, group, install, leader_worker, standalone, start
-
-from kohort.apis.api import Settings
-from kohort.apis.gangs.dialect import Dialect
-from kohort.apis.gangs.dialects.kai import KAI, SUBGROUP_NAME
-from kohort.apis.gangs.dialects.volcano import VOLCANO
+from kohort.apis.gangs.dialects.kai import SUBGROUP_NAME
 from kohort.apis.rolebasedgroup import labels
 from kohort.apiserver.api.requests import WriteOptions
 from kohort.cluster import kinds
-from kohort.cluster.objects import Object, annotations_of, is_leaving, labels_of
+from kohort.cluster.objects import annotations_of, labels_of
 
-GANG = {labels.GANG: "true"}
-STATELESS = {labels.INSTANCE_PATTERN: "Stateless"}
 SLOW = {
     "type": "RecreateRoleInstanceOnPodRestart",
     "baseDelaySeconds": 3000,
     "maxDelaySeconds": 3000,
 }
-STAY = {"op": "add", "path": "/metadata/finalizers", "value": ["example.com/stay"]}
 PRIORITY = f"/metadata/annotations/{labels.GANG_PRIORITY.replace('/', '~1')}"
-
-
-class GangLab(GroupLab):
-    """A cluster with one gang scheduler."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        super().__init__(Settings(gangs=(dialect,)))
-        self.dialect = dialect
-
-    async def begin(self) -> None:
-        await self.open(operator=False)
-        await install(self, self.dialect.name)
-        self.start_operator()
-
-    def placed(self, role: Object, cpu: str = "1") -> Object:
-        """The role with pods for this scheduler, each of which asks for so much."""
-        pattern = next(held for key, held in role.items() if key.endswith("Pattern"))
-        templates = [pattern] if "template" in pattern else pattern["components"]
-        for each in templates:
-            each["template"]["spec"]["schedulerName"] = self.dialect.scheduler
-            each["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
-        return role
-
-    def gang(self) -> Object:
-        found = self.find(self.dialect.kinds[0], "x")
-        spec: Object = found["spec"] if found else {}
-        return spec
-
-    async def replace_first(self) -> None:
-        """Delete an instance whose pod stays for a while, so that its ordinal is not free."""
-        name = min(self.pods())
-        await self.edit(name, STAY, kind=kinds.POD)
-        await self.delete(labels.INSTANCE, labels_of(self.pods()[name])[labels.INSTANCE_NAME])
-        await self.until(
-            lambda: self.is_done() and name not in self.live() and len(self.live()) == 3, 120
-        )
-
-    def live(self) -> dict[str, Object]:
-        """The pods that stay, by name."""
-        return {name: pod for name, pod in self.pods().items() if not is_leaving(pod)}
-
-
-@pytest.fixture
-async def volcano() -> AsyncIterator[GangLab]:
-    lab = GangLab(VOLCANO)
-    await lab.begin()
-    yield lab
-    await lab.close()
-
-
-@pytest.fixture
-async def kai() -> AsyncIterator[GangLab]:
-    lab = GangLab(KAI)
-    await lab.begin()
-    yield lab
-    await lab.close()
-
-
-def stepwise(engines: int = 1) -> Object:
-    """A role whose engines, so many in each instance, start after its stores."""
-    later = {labels.DEPENDS_ON: orjson.dumps({"startAfter": ["store"]}).decode()}
-    listed = [
-        {"name": name, "size": size, "template": {"metadata": {"annotations": notes}, "spec": spec}}
-        for name, size, notes in (("store", 1, {}), ("engine", engines, later))
-        for spec in [{"containers": [{"name": "c", "image": "c:1"}]}]
-    ]
-    return {"name": "kv", "replicas": 2, "customComponentsPattern": {"components": listed}}
 
 
 async def test_a_settled_gang_keeps_the_subgroups_that_its_pods_name(kai: GangLab):

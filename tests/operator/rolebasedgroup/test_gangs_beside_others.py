@@ -1,8 +1,5 @@
 """What becomes of a group's gang when other clients or an earlier group have had a hand in it."""
 
-from collections.abc import AsyncIterator
-
-import pytest
 from decided_writes import (
     Change,
     both,
@@ -19,13 +16,13 @@ from decided_writes import (
     patched,
     unplace,
 )
+from group_gang_lab import GANG, STATELESS, GangLab, stepwise
 from group_lab import KIND, GroupLab, begin, group, standalone
-from test_gang_counts import GANG, STATELESS, GangLab, stepwise
 
 from kohort.apis.gangs.dialects import kubernetes, kueue
-from kohort.apis.gangs.dialects.kai import KAI, SUBGROUP_NAME
 from kohort.apis.gangs.dialects.kai import POD_GROUP as KAI_GROUP
-from kohort.apis.gangs.dialects.volcano import POD_GROUP, VOLCANO
+from kohort.apis.gangs.dialects.kai import SUBGROUP_NAME
+from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.apis.rolebasedgroup import labels
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import annotations_of, labels_of, uid_of
@@ -34,22 +31,6 @@ QUEUED = {**GANG, labels.GANG_QUEUE: "default"}
 ORDERED = {"podManagementPolicy": "OrderedReady"}
 OFF = of(KIND, forget(labels.GANG))
 IMAGE = "/spec/roles/0/customComponentsPattern/components/{}/template/spec/containers/0/image"
-
-
-@pytest.fixture
-async def volcano() -> AsyncIterator[GangLab]:
-    lab = GangLab(VOLCANO)
-    await lab.begin()
-    yield lab
-    await lab.close()
-
-
-@pytest.fixture
-async def kai() -> AsyncIterator[GangLab]:
-    lab = GangLab(KAI)
-    await lab.begin()
-    yield lab
-    await lab.close()
 
 
 def ask(**fields: object) -> Change:

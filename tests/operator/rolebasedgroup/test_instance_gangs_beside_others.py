@@ -1,8 +1,5 @@
 """What becomes of gangs of instances when other clients or former instances had a hand in them."""
 
-from collections.abc import AsyncIterator
-
-import pytest
 from decided_writes import (
     both,
     decide,
@@ -17,11 +14,11 @@ from decided_writes import (
     patched,
     unplace,
 )
+from group_gang_lab import GangLab
 from group_lab import KIND, begin, leader_worker
-from test_gang_counts import GangLab
 
 from kohort.apis.gangs.dialects.kai import KAI
-from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP, VOLCANO
+from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP
 from kohort.apis.rolebasedgroup import labels
 from kohort.cluster.kinds import POD
 from kohort.cluster.objects import annotations_of, name_of
@@ -30,14 +27,6 @@ GANG = {labels.INSTANCE_GANG: "true"}
 FIRST, SECOND = "x-engine-0", "x-engine-1"
 FIRST_PODS = (f"{FIRST}-0", f"{FIRST}-1")
 ON, OFF = of(KIND, note(**GANG)), of(KIND, forget(labels.INSTANCE_GANG))
-
-
-@pytest.fixture
-async def volcano() -> AsyncIterator[GangLab]:
-    lab = GangLab(VOLCANO)
-    await lab.begin()
-    yield lab
-    await lab.close()
 
 
 async def test_a_group_that_is_a_gang_has_none_for_its_instances(volcano: GangLab):
