@@ -10,6 +10,10 @@ from typing import Any
 _DIGITS_MAX = 9
 _PERCENT = re.compile(r"([0-9]+)%")
 
+# Definitions allow two billion of a count, and the operator lists what it plans. An object that
+# asks for more pods than this is refused, so that it does not keep the operator from all others.
+PODS_MAX = 1_000_000
+
 
 def resolve_amount(value: Any, total: int, *, round_up: bool) -> int:
     """Resolve a number, or a percentage of the total; any other value counts as 0."""

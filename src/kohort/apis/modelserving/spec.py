@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kohort.apis.amounts import resolve_amount
+from kohort.apis.amounts import PODS_MAX, resolve_amount
 from kohort.apis.modelserving import labels
 from kohort.cluster.numbers import find_count
 from kohort.cluster.objects import Object, annotations_of
@@ -20,9 +20,6 @@ GROUP_RECREATE, ROLE_RECREATE, RECOVER_NONE = "ServingGroupRecreate", "RoleRecre
 ALL, ENTRY, WORKER = "All", "Entry", "Worker"
 BUILT_IN = "BuiltIn"
 DEFAULT_SCHEDULER = "volcano"
-
-# The definition allows two billion of each count. The operator lists the groups that it plans.
-PODS_MAX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,14 @@ what it plans, so one such object would keep it from all others: it makes none o
 
 from dataclasses import dataclass
 
+from kohort.apis.amounts import PODS_MAX
+
 INVALID_TEMPLATES = "InvalidRoleTemplates"
 INVALID_TEMPLATE_REF = "InvalidTemplateRef"
 INVALID_DEPENDENCY = "InvalidRoleDependency"
 INVALID_GANG = "InvalidGangSchedulingAnnotations"
 FAILED_WORKLOAD = "FailedReconcileWorkload"
 INSTANCE_PODS_MAX = 10_000
-ROLE_PODS_MAX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ def find_excess(what: str, replicas: int, size: int, role: str = "") -> list[Pro
     """The problem of a role or a set with more pods than the operator makes, if it is one."""
     if size > INSTANCE_PODS_MAX:
         text = f"{what} asks for {size} pods in each instance; at most {INSTANCE_PODS_MAX} are made"
-    elif replicas * size > ROLE_PODS_MAX:
-        text = f"{what} asks for {replicas * size} pods; at most {ROLE_PODS_MAX} are made"
+    elif replicas * size > PODS_MAX:
+        text = f"{what} asks for {replicas * size} pods; at most {PODS_MAX} are made"
     else:
         return []
     return [Problem(FAILED_WORKLOAD, f"{text}: ask for fewer", role)]
