@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from group_lab import GroupLab, group, leader_worker, standalone
+from group_lab import GroupLab, group, leader_worker, standalone, template
 
 from kohort.apis.rolebasedgroup.admission.validation import validate_group
 from kohort.apis.rolebasedgroup.admission.warnings import warn_group
@@ -11,9 +11,15 @@ from kohort.apis.rolebasedgroup.labels import KIND
 from kohort.cluster.objects import Object, find_condition
 
 HUGE = 2**31 - 1
+NONE = {"name": "c", "size": 0, "template": template()}
+EMPTY = {"name": "a", "replicas": HUGE, "customComponentsPattern": {"components": [NONE]}}
 CASES = {
     "size": (leader_worker(size=HUGE), f"asks for {HUGE} pods in each instance; at most 10000"),
-    "replicas": (standalone(replicas=HUGE), f"asks for {HUGE} pods; at most 1000000 are made"),
+    "replicas": (
+        standalone(replicas=HUGE),
+        f"asks for {HUGE} instances of 1 pods; at most 1000000",
+    ),
+    "no pods": (EMPTY, f"asks for {HUGE} instances of 0 pods; at most 1000000"),
 }
 
 

@@ -33,8 +33,10 @@ def find_excess(what: str, replicas: int, size: int, role: str = "") -> list[Pro
     """The problem of a role or a set with more pods than the operator makes, if it is one."""
     if size > INSTANCE_PODS_MAX:
         text = f"{what} asks for {size} pods in each instance; at most {INSTANCE_PODS_MAX} are made"
-    elif replicas * size > PODS_MAX:
-        text = f"{what} asks for {replicas * size} pods; at most {PODS_MAX} are made"
+    elif replicas * max(1, size) > PODS_MAX:
+        text = (
+            f"{what} asks for {replicas} instances of {size} pods; at most {PODS_MAX} pods are made"
+        )
     else:
         return []
     return [Problem(FAILED_WORKLOAD, f"{text}: ask for fewer", role)]
